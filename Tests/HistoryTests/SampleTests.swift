@@ -22,7 +22,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let samples = (0..<Int.random(in: 0...200, using: &random)).map { _ in
       Sample(
-        time: Self.hour * 3_600_000 + Int64.random(in: -90_000_000...90_000_000, using: &random),
+        time: Self.hour * 3_600_000 + Int64.random(in: 0..<3_600_000, using: &random),
         latency: Bool.random(using: &random) ? UInt32.random(in: 0 ... .max, using: &random) : nil,
         state: Sample.State.allCases.randomElement(using: &random) ?? .up)
     }
@@ -45,7 +45,7 @@ import Testing
   @Test(arguments: 0..<50)
   func stagingReturnsWhatWasWritten(seed: UInt64) {
     let entries = samples(50, interval: 900, seed: seed).enumerated().map { index, sample in
-      SampleStaging.Entry(subject: Int64(index * index * 1000), sample: sample)
+      SampleStaging.Entry(subject: Int64(1 + index * index * 1000), sample: sample)
     }
     let bytes = SampleStaging.encode(entries, minute: Self.hour * 60)
     #expect(SampleStaging.decode(bytes, minute: Self.hour * 60) == entries)
