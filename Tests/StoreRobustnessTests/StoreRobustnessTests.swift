@@ -7,7 +7,7 @@ import Testing
 struct StoreRobustnessTests {
   /// `REACHD_STORE_SEEDS=17` or `=0-999` sets which changes are made.
   private static let seeds: [UInt64] = {
-    guard let value = unsafe getenv("REACHD_STORE_SEEDS") else { return Array(0..<150) }
+    guard let value = unsafe getenv("REACHD_STORE_SEEDS") else { return Array(0..<60) }
     let bounds = unsafe String(cString: value).split(separator: "-").compactMap { UInt64($0) }
     return bounds.isEmpty ? [] : Array(bounds[0]...max(bounds[0], bounds[bounds.count - 1]))
   }()
