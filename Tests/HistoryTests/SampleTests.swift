@@ -45,7 +45,7 @@ import Testing
   @Test(arguments: 0..<50)
   func stagingReturnsWhatWasWritten(seed: UInt64) {
     let entries = samples(50, interval: 900, seed: seed).enumerated().map { index, sample in
-      SampleStaging.Entry(subject: Int64(index * index * 1000), sample: sample)
+      SampleStaging.Entry(subject: Int64(1 + index * index * 1000), sample: sample)
     }
     let bytes = SampleStaging.encode(entries, minute: Self.hour * 60)
     #expect(SampleStaging.decode(bytes, minute: Self.hour * 60) == entries)

@@ -66,8 +66,8 @@ struct StoreReading {
     try monitor.start()
   }
 
-  /// Whether events are committed.
-  var isKeeping: Bool { store.state == .keeping }
+  /// Whether events are committed, possibly after a damaged file was set aside.
+  var isKeeping: Bool { eventually(within: Self.patience) { store.state == .keeping } }
 
   /// Ends everything; false if the store did not end in time.
   func close() -> Bool {
