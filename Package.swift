@@ -323,10 +323,8 @@ if Context.environment["FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "CNetlink", "Service", "StatusAPI", "JSONFormat", "EmbeddedHTTPServer", "EventStreams", "Netlink",
-        "ReachabilityChecks",
-        "NetworkReachability", "NetworkReachabilityTesting", "ReachabilityModel", logging,
-      ],
+        "CFuzzer", "CNetlink", "Service", "EventStreams", "Netlink",
+      ] + storeRobustness,
       path: "Tests/Fuzz", exclude: ["Seeds"],
       swiftSettings: [.swiftLanguageMode(.v6)] + fuzzer, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),
   ]

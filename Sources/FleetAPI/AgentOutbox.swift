@@ -104,7 +104,7 @@ public final class AgentOutbox: FleetStore {
         // first: the next page begins after the missing events, so that readers see that they are missing.
         let isEmpty = state.withLock { state in
           guard state.outbox.count == 0 else { return false }
-          state.missing += last - min(last, state.outbox.through)
+          state.missing &+= last - min(last, state.outbox.through)
           state.outbox = FleetOutbox(after: last)
           return true
         }

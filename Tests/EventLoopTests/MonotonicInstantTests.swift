@@ -12,6 +12,8 @@ import Testing
     let longest = Duration.seconds(9_223_372_036) + .nanoseconds(854_775_807)
     #expect(instant.advanced(by: longest) == MonotonicInstant(nanoseconds: .max))
     #expect(instant.duration(to: instant.advanced(by: .seconds(7))) == .seconds(7))
+    let (first, last) = (MonotonicInstant(nanoseconds: .min), MonotonicInstant(nanoseconds: .max))
+    #expect(first.duration(to: last) == Duration.nanoseconds(Int64.max) && last.duration(to: first) == Duration.nanoseconds(Int64.min))
     #expect(instant < instant.advanced(by: .nanoseconds(1)))
     #expect(instant.sinceZero == .microseconds(1))
   }

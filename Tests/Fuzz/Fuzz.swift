@@ -13,6 +13,7 @@ enum Fuzz {
     "configuration": { play($0, $1, ConfigurationTarget.play) },
     "netlink": { play($0, $1, NetlinkTarget.play) },
     "probe": { play($0, $1, ProbeTargetTarget.play) },
+    "store": { play($0, $1, StoreTarget.play) },
   ]
 
   private static func play(_ start: UnsafePointer<UInt8>?, _ count: Int, _ body: ([UInt8]) -> Void) -> CInt {

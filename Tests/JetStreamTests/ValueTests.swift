@@ -17,7 +17,8 @@ struct ValueTests {
   @Test(
     "Other subjects have no position",
     arguments: [
-      "", "$JS.ACK", "_INBOX.a.b", "$JS.ACK.RX.c1.1.a.7.1.3", "$JS.ACK.RX.c1.1.70.7.1", "$JS.FC.RX.c1.1.70.7.1.3",
+      "", "$JS.ACK", "_INBOX.a.b", "$JS.ACK.RX.c1.1.a.7.1.3", "$JS.ACK.RX.c1.1.70.7.1", "$JS.ACK.RX.c1.1.18446744073709551615.7.1.3",
+      "$JS.ACK.RX.c1.1.70.18446744073709551615.1.3", "$JS.FC.RX.c1.1.70.7.1.3",
     ])
   func otherSubjects(_ text: String) { #expect(JetStreamDeliveryPosition(acknowledgement: text) == nil) }
 
@@ -34,6 +35,7 @@ struct ValueTests {
     "Other forms of a time are rejected",
     arguments: [
       "", "2026-11-23", "2026-13-23T11:03:58Z", "2026-11-23T11:03:58+01:00", "2026-11-23T11:03:58.1234567890Z",
+      "9999-12-31T23:59:59Z", "2262-04-11T23:47:16.854775808Z",
     ])
   func otherTimes(_ text: String) { #expect(NATSTime.nanoseconds(text) == nil) }
 

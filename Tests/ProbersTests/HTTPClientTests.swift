@@ -40,6 +40,7 @@ import Testing
   @Test(
     arguments: [
       ("Thu, 01 Jan 2026 00:00:00 GMT", 1_767_225_600), ("yesterday's", nil),
+      ("Sun, 06 Nov 2147483647 08:49:37 GMT", nil),
     ] as [(String, Int?)])
   func aStreamBeginsWithTheTimeOfTheServer(date: String, expected: Int?) throws {
     let server = try RawHTTPServer(

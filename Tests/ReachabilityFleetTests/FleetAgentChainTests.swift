@@ -86,6 +86,15 @@ struct FleetAgentChainTests {
     #expect(ChainHistory("node7", in: stream).base?.cells.count == 7)
   }
 
+  @Test("A stored acknowledgement of events that the store does not have does not end publishing")
+  func acknowledgementBeyondTheEnd() {
+    let saved = FleetAcknowledgement(epoch: "e", acked: UInt64(Int64.max), ackedEver: UInt64(Int64.max))
+    var chain = FleetAgentChain(agent: "a", epoch: "e", last: 5, saved: saved)
+    _ = chain.handle(.connection(true), at: .zero)
+    _ = chain.handle(.completed(.lastMessage(.success(nil)), operation: 1), at: .zero)
+    #expect(chain.backlog == 5)
+  }
+
   @Test("Detects a lost stream without events, by the handshake of every minute")
   mutating func wipedWhileIdle() {
     agent.connect(true, at: now)

@@ -34,6 +34,26 @@ extension FleetFoldTests {
     #expect(fold.deleted["db"]?.version == 5)
   }
 
+  @Test("Times that no clock has, of messages and in them, do not end the process", arguments: [Int64.min, .max, -1, 0])
+  mutating func extremeTimes(_ time: Int64) {
+    define("db")
+    hello("a")
+    say("a", ["db": .down])
+    for since in [Int64.min, .max, -1] {
+      var message = VerdictMessage(
+        target: "db", stream: 1, from: nil, to: .down, votes: FleetVoteCounts(), basis: 1, attempt: 0, prev: 0, by: "r")
+      message.since = Timestamp(microseconds: since)
+      var copy = fold
+      _ = copy.apply(.verdict(message), sequence: sequence + 1, time: time)
+      _ = copy.apply(.node(NodeMessage(id: "a", .bye)), sequence: .max, time: time)
+      #expect(copy.targets["db"]?.verdict?.message.to == .down)
+      #expect(copy.time >= 0)
+    }
+    var window = FleetEventWindow(limit: 2)
+    window.begin(at: .max)
+    #expect(window.isEmpty)
+  }
+
   @Test("Of too many deletions the latest are kept")
   mutating func manyDeletions() {
     for number in 0...FleetLimits.deletedTargets { define("t\(number)", version: 2, deleted: true) }

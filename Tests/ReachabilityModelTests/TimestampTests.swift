@@ -20,6 +20,18 @@ struct TimestampTests {
     #expect(Timestamp(microseconds: microseconds).description == text)
   }
 
+  @Test("Sums and differences saturate, and no duration is too long for its text")
+  func saturation() {
+    let (first, last) = (Timestamp(microseconds: .min), Timestamp(microseconds: .max))
+    #expect(first.duration(to: last) == .microseconds(Int64.max) && last.duration(to: first) == .microseconds(Int64.min))
+    #expect(last.advanced(by: .seconds(1)) == last && first.advanced(by: .seconds(-1)) == first)
+    #expect(Timestamp(microseconds: 5).advanced(by: .microseconds(-7)) == Timestamp(microseconds: -2))
+    for duration in [Duration.microseconds(Int64.max), .microseconds(Int64.min), .seconds(Int64.max), .seconds(Int64.min)] {
+      #expect(!DurationFormat.shortest(duration).isEmpty && !duration.inMilliseconds.isEmpty)
+    }
+    #expect(!first.description.isEmpty && !last.description.isEmpty)
+  }
+
   @Test("Random moments of the years 1 to 9999 are written as gmtime_r sees them")
   func asGlibc() {
     var generator = SeededGenerator(seed: 5)

@@ -73,6 +73,19 @@ import Testing
         + #""empty":[],"object":{},"list":["a","b"],"text":null}"#)
   }
 
+  @Test(
+    "Numbers that no service sends are a setting or are left out",
+    arguments: ["1e308", "-1e308", "9223372036854775807", "-1", "1e-320", "null"])
+  func foreignTarget(_ number: String) throws {
+    let document = try JSON.parse(
+      Array(
+        """
+        {"id":"a","target":"tcp://a:1","module":"tcp_connect","intervalSeconds":\(number),"fall":\(number),
+         "timeoutSeconds":\(number)}
+        """.utf8))
+    #expect(TargetFormatter.configuration(document)?.hasPrefix("{ id: \"a\"") == true)
+  }
+
   @Test func updateIsFormattedAsLineEventAndVariables() throws {
     let service = try ScriptedService()
     let recorder = UpdateRecorder()

@@ -56,7 +56,8 @@ enum StoreDamage {
       "UPDATE target SET state = CAST(substr(state, 1, length(state) - 23) || x'0000000000000080' || substr(state, -15) AS BLOB)",
       "UPDATE target SET ref = (SELECT ref FROM subject WHERE name = 'machine') WHERE ref = (SELECT min(ref) FROM target)",
       // Samples: times outside their hour, targets that do not exist, and a roll-up whose maximum is below its minimum.
-      "UPDATE OR REPLACE sample_minute SET minute = \(least)", "UPDATE OR REPLACE sample_minute SET minute = \(greatest)",
+      "UPDATE OR REPLACE sample_minute SET minute = \(least)",
+      "UPDATE OR REPLACE sample_minute SET minute = \(greatest)",
       "INSERT OR REPLACE INTO sample_minute VALUES(-1, x'01ffffffffffffffffff010001')",
       "INSERT OR REPLACE INTO sample_minute VALUES(0, x'ffffffffffffffffff011402' || x'ffffffffffffffffff0114')",
       "UPDATE sample SET data = CAST(x'f1ffffffffffffffff01f1ffffffffffffffff01' || data AS BLOB)",
@@ -92,7 +93,8 @@ enum StoreDamage {
     "CREATE TABLE moved AS SELECT * FROM event; DROP TABLE event; ALTER TABLE moved RENAME TO event",
     "CREATE TABLE moved AS SELECT * FROM subject; DROP TABLE subject; ALTER TABLE moved RENAME TO subject",
     "DROP TABLE run; CREATE VIEW run AS SELECT 1 AS id, '6f1c2a90' AS epoch, '' AS boot, 1 AS started, 1 AS started_uptime, 1 AS alive, 1 AS alive_uptime, 1 AS ended, 1 AS clean",
-    "DELETE FROM transition; CREATE UNIQUE INDEX once ON transition(type)", "DELETE FROM event; CREATE UNIQUE INDEX once ON event(type)",
+    "DELETE FROM transition; CREATE UNIQUE INDEX once ON transition(type)",
+    "DELETE FROM event; CREATE UNIQUE INDEX once ON event(type)",
     """
     CREATE TRIGGER slow BEFORE INSERT ON event BEGIN
       SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n); END

@@ -30,6 +30,25 @@ struct StoreReading {
   private let service: StatusService
   private let outbox: AgentOutbox
 
+  /// Opens a changed store twice, and restores, reads and writes everything.
+  ///
+  /// - Throws: a `TestError` for what does not end or is not committed.
+  static func use(_ damaged: DamagedStore) throws {
+    for start in ["first", "second"] {
+      do {
+        let reading = try StoreReading(damaged.data.path, damaged.runtime.path)
+        try reading.readAll()
+        try reading.fill()
+        guard reading.isKeeping else { throw TestError("events are not committed") }
+        guard reading.close() else { throw TestError("the store does not close") }
+      } catch StoreError.newerSchema {
+        // Refused, and not changed.
+      } catch {
+        throw TestError("\(error); \(start) start after: \(damaged.changes.joined(separator: "; "))")
+      }
+    }
+  }
+
   /// Opens the store and restores everything.
   ///
   /// - Throws: a ``StoreError`` if the directory is refused.
@@ -66,8 +85,8 @@ struct StoreReading {
     try monitor.start()
   }
 
-  /// Whether events are committed.
-  var isKeeping: Bool { store.state == .keeping }
+  /// Whether events are committed, possibly after a damaged file was set aside.
+  private var isKeeping: Bool { eventually(within: Self.patience) { store.state == .keeping } }
 
   /// Ends everything; false if the store did not end in time.
   func close() -> Bool {

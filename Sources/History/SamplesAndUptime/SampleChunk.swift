@@ -21,6 +21,9 @@ public struct Sample: Sendable, Equatable {
     case unreachable
   }
 
+  /// The latest time that a row may have, in milliseconds since 1970.
+  static let latestTime = Limits.latestTime / 1_000
+
   /// Creates a sample.
   public init(time: Int64, latency: UInt32?, state: State) {
     self.time = time
@@ -71,7 +74,7 @@ public struct SampleChunk: Sendable, Equatable {
   /// The samples in the order in which they were appended.
   public var samples: [Sample] { Self.samples(in: bytes, hour: hour) }
 
-  /// Returns the samples of stored bytes; what follows an invalid byte, or a time outside the hour, is left out.
+  /// Returns the samples of stored bytes; what follows an invalid byte, or a time that no clock has, is left out.
   static func samples(in bytes: [UInt8], hour: Int64) -> [Sample] {
     var samples: [Sample] = []
     samples.reserveCapacity(bytes.count / 4)
@@ -80,7 +83,7 @@ public struct SampleChunk: Sendable, Equatable {
     while let head = reader.next(), let state = Sample.State(rawValue: UInt8(head & 3)) {
       distance &+= SampleVarint.unzigzag(head >> 3)
       time &+= distance
-      guard OpenSampleHours.hour(of: time) == hour else { break }
+      guard time.magnitude <= Sample.latestTime.magnitude else { break }
       var latency: UInt32?
       if head & 4 != 0 {
         guard let value = reader.next() else { break }

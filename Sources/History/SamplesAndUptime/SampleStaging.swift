@@ -33,15 +33,12 @@ enum SampleStaging {
         latency = UInt32(clamping: value)
       }
       let time = minute &* minuteLength &+ SampleVarint.unzigzag(head >> 3)
-      guard (1...UInt64(SampleKey.highestSubject)).contains(subject), (0...latestTime).contains(time) else { continue }
+      guard (1...UInt64(SampleKey.highestSubject)).contains(subject), (0...Sample.latestTime).contains(time) else { continue }
       let sample = Sample(time: time, latency: latency, state: state)
       entries.append(Entry(subject: Int64(subject), sample: sample))
     }
     return entries
   }
-
-  /// The latest time that a row may have, in milliseconds since 1970.
-  private static let latestTime = Limits.latestTime / 1_000
 
   /// The milliseconds of a minute.
   static let minuteLength: Int64 = 60_000

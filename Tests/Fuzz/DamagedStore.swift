@@ -1,0 +1,1 @@
+../StoreRobustnessTests/DamagedStore.swift
