@@ -143,7 +143,11 @@ struct AgentTests {
     let store = try TemporaryDirectory()
     #expect(unsafe symlink(store.path, fixture.directory.path + "/node1") == 0)
     let first = try fixture.startAgent()
-    let epoch = try #require(first.child.errors.split(separator: " ").first { $0.hasPrefix("epoch=") })
+    func epoch(of agent: Member) -> Substring? {
+      agent.child.errors.split(separator: " ").first { $0.hasPrefix("epoch=") }
+    }
+    #expect(eventually { epoch(of: first) != nil })
+    let epoch = try #require(epoch(of: first))
     first.child.kill(SIGTERM)
     #expect(try first.child.wait() == .exited(0))
     #expect(store.names.contains("reachd.db"))
