@@ -14,6 +14,7 @@ final class ConnectionMemory {
   private let connections: HTTPConnectionTable
   private let direct: DirectResponder
   private let deferred: DeferredResponses
+  private let unsent: UnsentHTTPSockets
   /// Bytes that connections are charged with, without those of taken-over streams.
   private var charged = 0
   /// The limit in bytes at ``readAt``.
@@ -29,6 +30,7 @@ final class ConnectionMemory {
     self.connections = connections
     self.direct = direct
     self.deferred = deferred
+    unsent = UnsentHTTPSockets(context)
     limit = context.guaranteedMemory
     context.counters.memoryLimit.store(limit, ordering: .relaxed)
   }
@@ -49,8 +51,20 @@ final class ConnectionMemory {
     return connections.open <= context.connectionLimit + Limits.overload && total <= currentLimit
   }
 
-  /// A connection is closed.
+  /// A connection is about to be closed.
   func closed(_ connection: HTTPConnection) {
+    let mayBeUnsent = connection.uncheckedOutput >= Limits.countedResponse || connection.charge.socket > 0
+    release(all: connection)
+    guard mayBeUnsent, !connection.isDisplaced, connection.ending == nil else { return }
+    let bytes = connection.unsentBytes
+    guard bytes >= Limits.countedResponse else { return }
+    unsent.add(connection, unsent: bytes)
+    publish()
+    settle(for: nil)
+    planAudit()
+  }
+
+  private func release(all connection: HTTPConnection) {
     charged -= connection.charge.total
     connection.charge = ConnectionCharge()
     publish()
@@ -79,23 +93,26 @@ final class ConnectionMemory {
   private var streams: Int { context.counters.streams.open.load(ordering: .relaxed) }
 
   /// Bytes of all connections and streams.
-  private var total: Int { charged + streams * Limits.streamBytes }
+  private var total: Int { charged + streams * Limits.streamBytes + unsent.bytes }
 
   private func publish() { context.counters.memory.store(total, ordering: .relaxed) }
 
   // MARK: - Sockets
 
-  /// Responses of some length were sent: charges what the client has not received yet.
-  func checkOutput(_ connection: HTTPConnection) {
-    examineOutput(connection)
+  /// Charges what the kernel buffers for a connection, after responses of some length were sent.
+  func checkSocket(_ connection: HTTPConnection) {
+    examine(connection)
     settle(for: connection)
   }
 
-  private func examineOutput(_ connection: HTTPConnection) {
+  /// Charges what the kernel buffers for a connection in both directions.
+  private func examine(_ connection: HTTPConnection) {
     connection.uncheckedOutput = 0
-    let queued = connection.unsentBytes
-    // A client needs a round trip for the acknowledgement of a short response.
-    let bytes = queued < Limits.freeSocketBytes ? 0 : queued * Limits.socketOverhead
+    // A client needs a round trip for the acknowledgement of a short response. What it sends is not read while a response is
+    // due.
+    let bytes = [connection.unsentBytes, connection.unreadBytes].reduce(0) {
+      $0 + ($1 < Limits.freeSocketBytes ? 0 : $1 * Limits.socketOverhead)
+    }
     if bytes != connection.charge.socket { charge(connection, \.socket, bytes) }
   }
 
@@ -103,18 +120,19 @@ final class ConnectionMemory {
   func checkInput(_ connection: HTTPConnection) {
     guard connection.unreadBytes >= Limits.freeSocketBytes else { return }
     connection.limitInput()
-    charge(connection, \.socket, connection.unreadBytes * Limits.socketOverhead)
-    settle(for: connection)
+    checkSocket(connection)
   }
 
   /// A timer: examines the sockets, and applies a limit that has changed meanwhile.
   func audit() {
     hasTimer = false
     for connection in connections.all where connection.uncheckedOutput > 0 || connection.charge.socket > 0 {
-      examineOutput(connection)
+      examine(connection)
     }
+    unsent.examine()
     readAt = nil
     publish()
+    if !unsent.isEmpty { planAudit() }
     if connections.all.count >= Limits.auditedConnections { planAudit() }
     settle(for: nil)
   }
@@ -143,7 +161,10 @@ final class ConnectionMemory {
     planAudit()
     let limit = currentLimit
     guard total > limit else { return }
-    for connection in connections.all where connection.charge.socket > 0 { examineOutput(connection) }
+    for connection in connections.all where connection.charge.socket > 0 { examine(connection) }
+    unsent.examine()
+    guard total > limit else { return }
+    unsent.discard(total - limit)
     guard total > limit else { return }
     // Many at a time, so that a flood of connections does not cost a search for each.
     let excess = total - limit + limit / Limits.displacedShare
@@ -188,7 +209,7 @@ final class ConnectionMemory {
     case .unfinished: endUnfinished(connection)
     case .waiting: endWait(connection)
     }
-    closed(connection)
+    release(all: connection)
     connections.displaced(connection)
   }
 
@@ -196,6 +217,10 @@ final class ConnectionMemory {
     if connection.hasRequestLine, !connection.hasHead || connection.awaitsBody {
       direct.refuseDirectly(connection, .displaced)
       connection.request?.body = []
+    }
+    // The kernel would keep a response that the client does not read.
+    if connection.charge.socket > 0 || connection.isAnswered {
+      HTTPConnection.discardUnsent(connection.descriptor)
     }
     // libmicrohttpd frees the memory of a connection that is closed on both sides.
     connection.shutDownConnection()
@@ -206,6 +231,7 @@ final class ConnectionMemory {
     guard let wait = connection.deferral?.wait else { return }
     guard connection.charge.socket == 0 else {
       // A client that does not read its earlier responses would keep the connection open.
+      HTTPConnection.discardUnsent(connection.descriptor)
       connection.ending = .gone
       return connection.resume()
     }

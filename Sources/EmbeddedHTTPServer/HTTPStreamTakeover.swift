@@ -49,6 +49,7 @@ final class HTTPStreamTakeover {
     context.counters.streams.opened.increment()
     ListeningSocket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
     ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 0)
     var stream = stream
     let head = "\(MHDRawResponse.head(of: response))Transfer-Encoding: chunked\r\n\r\n"
     let preamble = ChunkedCoding.chunk(stream.preamble)

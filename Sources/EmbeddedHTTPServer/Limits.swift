@@ -68,6 +68,15 @@ enum Limits {
   /// Bytes of kernel buffer for what a client sends, after they were limited while its response was due.
   static let receiveBuffer: Int32 = 64 * 1024
 
+  /// Sockets of closed connections that still send a response of some length; each is a descriptor of the reserve.
+  static let unsentSockets = 64
+
+  /// Milliseconds for which a client may acknowledge none of the bytes that were sent to it (tcp(7), TCP_USER_TIMEOUT); streams
+  /// have no limit.
+  ///
+  /// It is longer than ``inactivitySeconds``. After the close of a connection, the kernel would try for minutes.
+  static let unacknowledged: Int32 = 20_000
+
   /// The interval at which the sockets' buffers and the limit of memory are examined.
   static let memoryAudit = Duration.seconds(1)
 
@@ -84,7 +93,8 @@ enum Limits {
   /// The divisor for the part of a limit that unfinished exchanges keep while there are long polls.
   static let protectedShare = 4
 
-  /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets.
+  /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets,
+  /// sockets of closed connections.
   static let descriptorReserve = 256
 
   /// Open connections, whatever the descriptor limit allows: at 10.5 KiB each this is 205 MiB.

@@ -163,6 +163,60 @@ extension ServerTests {
       #expect(fixture.eventually { $0.memory == 0 })
     }
 
+    @Test("A closed connection's response that its client does not read is counted, and then discarded")
+    func unsentResponses() throws {
+      let body = [UInt8](repeating: 0x61, count: 400_000)
+      let fixture = try Fixture(configure: {
+        $0.memory = .init(3_000_000)
+        $0.inactivity = .seconds(1)
+      }) { _ in .now(HTTPResponse(headers: ["Connection": "close"], body: .bytes(body))) }
+      var clients: [RawClient] = []
+      for _ in 0..<20 {
+        let client = try RawClient(fixture.address, receiveBuffer: 2_048)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        clients.append(client)
+      }
+      // As many as the memory permits; the others were reset.
+      #expect(fixture.eventually { $0.requests == 20 && $0.memory > 500_000 && $0.memory <= 3_000_000 })
+      let isWhole = clients.map { client in (try? client.response())?.body.count == body.count }
+      #expect(isWhole.contains(false))
+      #expect(fixture.eventually { $0.connections == 0 && $0.memory == 0 })
+    }
+
+    @Test("A client that reads slowly receives the whole response after the connection was closed")
+    func slowReader() throws {
+      let body = [UInt8](repeating: 0x61, count: 300_000)
+      let fixture = try Fixture.serving { _ in
+        .now(HTTPResponse(headers: ["Connection": "close"], body: .bytes(body)))
+      }
+      let client = try RawClient(fixture.address, receiveBuffer: 2_048)
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(fixture.eventually { $0.requests == 1 && $0.connections == 0 })
+      #expect(fixture.server.counters.memory > 100_000)
+      #expect(try client.response().body.count == body.count)
+      #expect(try client.receiveAll().isEmpty)
+      #expect(fixture.eventually { $0.memory == 0 })
+    }
+
+    @Test("Ended clients that do not read leave nothing in the kernel", arguments: ["GET /wait", "GET /long"])
+    func discardedOutput(last: String) throws {
+      let fixture = try fixture(room: 20)
+      let client = try RawClient(fixture.address, receiveBuffer: 2_048)
+      for _ in 0..<10 { client.send("GET /long HTTP/1.1\r\nHost: a\r\n\r\n") }
+      client.send("\(last) HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(fixture.eventually { $0.memory > 2 * Limits.uncheckedOutput })
+      let others = try (0..<40).map { _ in
+        let other = try fixture.client()
+        other.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+        return other
+      }
+      #expect(fixture.eventually { $0.displaced > 20 })
+      // The reset discards what the client has not read.
+      while (try? client.receive()) == true {}
+      #expect(client.received.count < 10 * 7_000)
+      others.forEach { $0.close() }
+    }
+
     @Test("Clients that do not read are ended first")
     func unreadResponses() throws {
       let fixture = try fixture(room: 64)
