@@ -15,6 +15,7 @@ final class ConnectionMemory {
   private let direct: DirectResponder
   private let deferred: DeferredResponses
   private let unsent: UnsentHTTPSockets
+  private let takeover: HTTPStreamTakeover?
   /// Bytes that connections are charged with, without those of taken-over streams.
   private var charged = 0
   /// The limit in bytes at ``readAt``.
@@ -24,13 +25,14 @@ final class ConnectionMemory {
 
   init(
     _ context: HTTPServerContext, _ connections: HTTPConnectionTable, _ direct: DirectResponder,
-    _ deferred: DeferredResponses
+    _ deferred: DeferredResponses, _ takeover: HTTPStreamTakeover?
   ) {
     self.context = context
     self.connections = connections
     self.direct = direct
     self.deferred = deferred
     unsent = UnsentHTTPSockets(context)
+    self.takeover = takeover
     limit = context.guaranteedMemory
     context.counters.memoryLimit.store(limit, ordering: .relaxed)
   }
@@ -46,7 +48,7 @@ final class ConnectionMemory {
     // Above the limit, a connection takes the place of another one with its first request. libmicrohttpd accepts none once
     // these are as many as it allows.
     if connections.open >= context.connectionLimit + Limits.overload { displace(connections: batch, for: connection) }
-    if connections.all.count >= Limits.auditedConnections { planAudit() }
+    if connections.open >= Limits.auditedConnections { planAudit() }
     settle(for: connection)
     return connections.open <= context.connectionLimit + Limits.overload && total <= currentLimit
   }
@@ -90,10 +92,13 @@ final class ConnectionMemory {
     publish()
   }
 
-  private var streams: Int { context.counters.streams.open.load(ordering: .relaxed) }
+  /// Bytes of the sockets of streams whose clients do not read.
+  private var stalled: Int { context.counters.streams.behind.load(ordering: .relaxed) * Limits.stalledStreamBytes }
 
   /// Bytes of all connections and streams.
-  private var total: Int { charged + streams * Limits.streamBytes + unsent.bytes }
+  private var total: Int {
+    charged + context.counters.streams.open.load(ordering: .relaxed) * Limits.streamBytes + stalled + unsent.bytes
+  }
 
   private func publish() { context.counters.memory.store(total, ordering: .relaxed) }
 
@@ -132,8 +137,11 @@ final class ConnectionMemory {
     unsent.examine()
     readAt = nil
     publish()
+    // Streams stay, but not all of those whose clients do not read.
+    let share = currentLimit / Limits.stalledShare
+    if stalled > share { takeover?.limitStalled(to: share / Limits.stalledStreamBytes) }
     if !unsent.isEmpty { planAudit() }
-    if connections.all.count >= Limits.auditedConnections { planAudit() }
+    if connections.open >= Limits.auditedConnections { planAudit() }
     settle(for: nil)
   }
 
@@ -218,6 +226,9 @@ final class ConnectionMemory {
       direct.refuseDirectly(connection, .displaced)
       connection.request?.body = []
     }
+    // While the client sends, libmicrohttpd is called with its bytes and closes the connection; a close of both sides would
+    // reset it before the client has the response.
+    if connection.isAborted, connection.hasUnread { return }
     // The kernel would keep a response that the client does not read.
     if connection.charge.socket > 0 || connection.isAnswered {
       HTTPConnection.discardUnsent(connection.descriptor)

@@ -64,6 +64,9 @@ final class HTTPStreamTakeover {
     return true
   }
 
+  /// Ends the streams whose clients have taken nothing for the longest time, if there are more such streams than `count`.
+  func limitStalled(to count: Int) { hub.limitStalled(to: count) }
+
   /// Ends all streams: each sends its pending entries and the close event, and is then closed.
   func endStreams(closeEvent: [UInt8]) { hub.endStreams(closeEvent: closeEvent) }
 

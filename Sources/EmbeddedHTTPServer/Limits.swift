@@ -48,6 +48,12 @@ enum Limits {
   /// Bytes that a taken-over stream occupies: its slot, its objects, and 3.8 KiB in the kernel.
   static let streamBytes = 5 * 1024
 
+  /// Bytes that the kernel buffers for a stream whose client does not read: twice ``streamSendBuffer`` (socket(7)).
+  static let stalledStreamBytes = 2 * Int(streamSendBuffer)
+
+  /// The divisor for the part of the memory that the sockets of such streams may use.
+  static let stalledShare = 4
+
   /// Bytes from which a response is counted until it is sent; shorter ones fit into the socket's send buffer.
   static let countedResponse = 8 * 1024
 

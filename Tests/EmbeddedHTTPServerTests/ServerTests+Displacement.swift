@@ -134,6 +134,32 @@ extension ServerTests {
       clients.forEach { $0.close() }
     }
 
+    @Test("Streams whose clients do not read are ended when their sockets use too much")
+    func stalledStreams() throws {
+      let log = EventLog()
+      let fixture = try Fixture(
+        .takeover, configure: { $0.memory = .init(16 * Limits.stalledStreamBytes) }, handler: Fixture.follow(log))
+      func stream(receiveBuffer: Int32?) throws -> RawClient {
+        let client = try RawClient(fixture.address, receiveBuffer: receiveBuffer)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.head()
+        try client.body(until: "hello\n")
+        return client
+      }
+      let reading = try stream(receiveBuffer: nil)
+      let stalled = try (0..<Limits.auditedConnections).map { _ in try stream(receiveBuffer: 2_048) }
+      let frame = [UInt8](repeating: 0x61, count: 10_000)
+      for id in 1...20 { log.append(id: UInt64(id), kind: 0, bytes: frame) }
+      log.append(id: 21, kind: 0, bytes: Array("one\n".utf8))
+      try reading.body(until: "one\n")
+      // A quarter of the memory is for the sockets of four of them.
+      #expect(fixture.eventually { $0.streams == 5 && $0.streamsLagged == stalled.count - 4 }, "\(fixture.server.counters)")
+      log.append(id: 22, kind: 0, bytes: Array("two\n".utf8))
+      try reading.body(until: "two\n")
+      stalled.forEach { $0.close() }
+      #expect(fixture.eventually { $0.streams == 1 })
+    }
+
     @Test("New connections are refused when all memory is used by requests that are being answered")
     func refusal() throws {
       let fixture = try fixture()
