@@ -14,6 +14,8 @@ final class ConnectionMemory {
   private let connections: HTTPConnectionTable
   private let direct: DirectResponder
   private let deferred: DeferredResponses
+  private let unsent: UnsentHTTPSockets
+  private let takeover: HTTPStreamTakeover?
   /// Bytes that connections are charged with, without those of taken-over streams.
   private var charged = 0
   /// The limit in bytes at ``readAt``.
@@ -23,12 +25,14 @@ final class ConnectionMemory {
 
   init(
     _ context: HTTPServerContext, _ connections: HTTPConnectionTable, _ direct: DirectResponder,
-    _ deferred: DeferredResponses
+    _ deferred: DeferredResponses, _ takeover: HTTPStreamTakeover?
   ) {
     self.context = context
     self.connections = connections
     self.direct = direct
     self.deferred = deferred
+    unsent = UnsentHTTPSockets(context)
+    self.takeover = takeover
     limit = context.guaranteedMemory
     context.counters.memoryLimit.store(limit, ordering: .relaxed)
   }
@@ -44,13 +48,25 @@ final class ConnectionMemory {
     // Above the limit, a connection takes the place of another one with its first request. libmicrohttpd accepts none once
     // these are as many as it allows.
     if connections.open >= context.connectionLimit + Limits.overload { displace(connections: batch, for: connection) }
-    if connections.all.count >= Limits.auditedConnections { planAudit() }
+    if connections.open >= Limits.auditedConnections { planAudit() }
     settle(for: connection)
     return connections.open <= context.connectionLimit + Limits.overload && total <= currentLimit
   }
 
-  /// A connection is closed.
+  /// A connection is about to be closed.
   func closed(_ connection: HTTPConnection) {
+    let mayBeUnsent = connection.uncheckedOutput >= Limits.countedResponse || connection.charge.socket > 0
+    release(all: connection)
+    guard mayBeUnsent, !connection.isDisplaced, connection.ending == nil else { return }
+    let bytes = connection.unsentBytes
+    guard bytes >= Limits.countedResponse else { return }
+    unsent.add(connection, unsent: bytes)
+    publish()
+    settle(for: nil)
+    planAudit()
+  }
+
+  private func release(all connection: HTTPConnection) {
     charged -= connection.charge.total
     connection.charge = ConnectionCharge()
     publish()
@@ -76,26 +92,32 @@ final class ConnectionMemory {
     publish()
   }
 
-  private var streams: Int { context.counters.streams.open.load(ordering: .relaxed) }
+  /// Bytes of the sockets of streams whose clients do not read.
+  private var stalled: Int { context.counters.streams.behind.load(ordering: .relaxed) * Limits.stalledStreamBytes }
 
   /// Bytes of all connections and streams.
-  private var total: Int { charged + streams * Limits.streamBytes }
+  private var total: Int {
+    charged + context.counters.streams.open.load(ordering: .relaxed) * Limits.streamBytes + stalled + unsent.bytes
+  }
 
   private func publish() { context.counters.memory.store(total, ordering: .relaxed) }
 
   // MARK: - Sockets
 
-  /// Responses of some length were sent: charges what the client has not received yet.
-  func checkOutput(_ connection: HTTPConnection) {
-    examineOutput(connection)
+  /// Charges what the kernel buffers for a connection, after responses of some length were sent.
+  func checkSocket(_ connection: HTTPConnection) {
+    examine(connection)
     settle(for: connection)
   }
 
-  private func examineOutput(_ connection: HTTPConnection) {
+  /// Charges what the kernel buffers for a connection in both directions.
+  private func examine(_ connection: HTTPConnection) {
     connection.uncheckedOutput = 0
-    let queued = connection.unsentBytes
-    // A client needs a round trip for the acknowledgement of a short response.
-    let bytes = queued < Limits.freeSocketBytes ? 0 : queued * Limits.socketOverhead
+    // A client needs a round trip for the acknowledgement of a short response. What it sends is not read while a response is
+    // due.
+    let bytes = [connection.unsentBytes, connection.unreadBytes].reduce(0) {
+      $0 + ($1 < Limits.freeSocketBytes ? 0 : $1 * Limits.socketOverhead)
+    }
     if bytes != connection.charge.socket { charge(connection, \.socket, bytes) }
   }
 
@@ -103,19 +125,23 @@ final class ConnectionMemory {
   func checkInput(_ connection: HTTPConnection) {
     guard connection.unreadBytes >= Limits.freeSocketBytes else { return }
     connection.limitInput()
-    charge(connection, \.socket, connection.unreadBytes * Limits.socketOverhead)
-    settle(for: connection)
+    checkSocket(connection)
   }
 
   /// A timer: examines the sockets, and applies a limit that has changed meanwhile.
   func audit() {
     hasTimer = false
     for connection in connections.all where connection.uncheckedOutput > 0 || connection.charge.socket > 0 {
-      examineOutput(connection)
+      examine(connection)
     }
+    unsent.examine()
     readAt = nil
     publish()
-    if connections.all.count >= Limits.auditedConnections { planAudit() }
+    // Streams stay, but not all of those whose clients do not read.
+    let share = currentLimit / Limits.stalledShare
+    if stalled > share { takeover?.limitStalled(to: share / Limits.stalledStreamBytes) }
+    if !unsent.isEmpty { planAudit() }
+    if connections.open >= Limits.auditedConnections { planAudit() }
     settle(for: nil)
   }
 
@@ -143,7 +169,10 @@ final class ConnectionMemory {
     planAudit()
     let limit = currentLimit
     guard total > limit else { return }
-    for connection in connections.all where connection.charge.socket > 0 { examineOutput(connection) }
+    for connection in connections.all where connection.charge.socket > 0 { examine(connection) }
+    unsent.examine()
+    guard total > limit else { return }
+    unsent.discard(total - limit)
     guard total > limit else { return }
     // Many at a time, so that a flood of connections does not cost a search for each.
     let excess = total - limit + limit / Limits.displacedShare
@@ -188,7 +217,7 @@ final class ConnectionMemory {
     case .unfinished: endUnfinished(connection)
     case .waiting: endWait(connection)
     }
-    closed(connection)
+    release(all: connection)
     connections.displaced(connection)
   }
 
@@ -196,6 +225,13 @@ final class ConnectionMemory {
     if connection.hasRequestLine, !connection.hasHead || connection.awaitsBody {
       direct.refuseDirectly(connection, .displaced)
       connection.request?.body = []
+    }
+    // While the client sends, libmicrohttpd is called with its bytes and closes the connection; a close of both sides would
+    // reset it before the client has the response.
+    if connection.isAborted, connection.hasUnread { return }
+    // The kernel would keep a response that the client does not read.
+    if connection.charge.socket > 0 || connection.isAnswered {
+      HTTPConnection.discardUnsent(connection.descriptor)
     }
     // libmicrohttpd frees the memory of a connection that is closed on both sides.
     connection.shutDownConnection()
@@ -206,6 +242,7 @@ final class ConnectionMemory {
     guard let wait = connection.deferral?.wait else { return }
     guard connection.charge.socket == 0 else {
       // A client that does not read its earlier responses would keep the connection open.
+      HTTPConnection.discardUnsent(connection.descriptor)
       connection.ending = .gone
       return connection.resume()
     }

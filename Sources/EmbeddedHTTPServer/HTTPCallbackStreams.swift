@@ -46,6 +46,7 @@ final class HTTPCallbackStreams {
       context.counters.streams.opened.increment()
     }
     ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
+    ListeningSocket.set(connection.descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 0)
     for feed in stream.feeds { follow(feed.log) }
     planHeartbeat(connection, context.now.advanced(byNanoseconds: stream.heartbeat.interval.nanoseconds))
   }

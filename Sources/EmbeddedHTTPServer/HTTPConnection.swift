@@ -138,6 +138,9 @@ internal import EventLoop
     }
   }
 
+  /// A response is queued, and not sent completely.
+  var isAnswered: Bool { if case .answered = phase { true } else { false } }
+
   /// The current request's line is complete.
   var hasRequestLine: Bool { if case .idle = phase { false } else { true } }
 

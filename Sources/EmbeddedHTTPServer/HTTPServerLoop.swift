@@ -57,7 +57,7 @@ internal import Synchronization
     errors = ErrorResponseMatcher(context, direct, connections)
     streams = HTTPCallbackStreams(context, connections)
     deferred = DeferredResponses(context, connections, direct)
-    memory = ConnectionMemory(context, connections, direct, deferred)
+    memory = ConnectionMemory(context, connections, direct, deferred, takeover)
     halfClosed = HalfClosedHTTPClients(context, streams, memory)
     lingering = LingeringHTTPSockets(context)
     let responses = ResponseSender(

@@ -49,6 +49,7 @@ final class HTTPStreamTakeover {
     context.counters.streams.opened.increment()
     ListeningSocket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
     ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    ListeningSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 0)
     var stream = stream
     let head = "\(MHDRawResponse.head(of: response))Transfer-Encoding: chunked\r\n\r\n"
     let preamble = ChunkedCoding.chunk(stream.preamble)
@@ -62,6 +63,9 @@ final class HTTPStreamTakeover {
     hub.adopt(StreamHandoff(descriptor: descriptor, stream: stream, unsent: rest, slotAddress: member))
     return true
   }
+
+  /// Ends the streams whose clients have taken nothing for the longest time, if there are more such streams than `count`.
+  func limitStalled(to count: Int) { hub.limitStalled(to: count) }
 
   /// Ends all streams: each sends its pending entries and the close event, and is then closed.
   func endStreams(closeEvent: [UInt8]) { hub.endStreams(closeEvent: closeEvent) }

@@ -48,6 +48,12 @@ enum Limits {
   /// Bytes that a taken-over stream occupies: its slot, its objects, and 3.8 KiB in the kernel.
   static let streamBytes = 5 * 1024
 
+  /// Bytes that the kernel buffers for a stream whose client does not read: twice ``streamSendBuffer`` (socket(7)).
+  static let stalledStreamBytes = 2 * Int(streamSendBuffer)
+
+  /// The divisor for the part of the memory that the sockets of such streams may use.
+  static let stalledShare = 4
+
   /// Bytes from which a response is counted until it is sent; shorter ones fit into the socket's send buffer.
   static let countedResponse = 8 * 1024
 
@@ -68,6 +74,15 @@ enum Limits {
   /// Bytes of kernel buffer for what a client sends, after they were limited while its response was due.
   static let receiveBuffer: Int32 = 64 * 1024
 
+  /// Sockets of closed connections that still send a response of some length; each is a descriptor of the reserve.
+  static let unsentSockets = 64
+
+  /// Milliseconds for which a client may acknowledge none of the bytes that were sent to it (tcp(7), TCP_USER_TIMEOUT); streams
+  /// have no limit.
+  ///
+  /// It is longer than ``inactivitySeconds``. After the close of a connection, the kernel would try for minutes.
+  static let unacknowledged: Int32 = 20_000
+
   /// The interval at which the sockets' buffers and the limit of memory are examined.
   static let memoryAudit = Duration.seconds(1)
 
@@ -84,7 +99,8 @@ enum Limits {
   /// The divisor for the part of a limit that unfinished exchanges keep while there are long polls.
   static let protectedShare = 4
 
-  /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets.
+  /// Descriptors reserved for everything that is not a client: logs, probes, netlink, half-closed sockets,
+  /// sockets of closed connections.
   static let descriptorReserve = 256
 
   /// Open connections, whatever the descriptor limit allows: at 10.5 KiB each this is 205 MiB.

@@ -51,7 +51,7 @@ struct ListeningSocket {
           throw failed("setsockopt")
         }
       }
-      Self.limitSegments(descriptor)
+      Self.setInherited(descriptor)
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else {
         var error = failed("bind")
         if error.code == EADDRINUSE {
@@ -83,7 +83,7 @@ struct ListeningSocket {
     guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
       throw HTTPServerError(operation: "fcntl", object: object, errno: errno)
     }
-    Self.limitSegments(descriptor)
+    Self.setInherited(descriptor)
     self.descriptor = descriptor
     self.address = address
     isOwn = false
@@ -91,12 +91,13 @@ struct ListeningSocket {
     file = nil
   }
 
-  /// Limits the segment size, so that several segments fit into a stream's send buffer on the loopback interface, too.
+  /// Sets the options that accepted sockets inherit: the time for unacknowledged bytes, and the maximum size of segments.
   ///
-  /// Loopback segments have 64 KiB, as much as that whole buffer, and a client acknowledges a single segment 40 ms late
-  /// (RFC 9293, 3.8.6.3), which would delay the stream. A Unix-domain socket rejects the option, and has no segments.
-  private static func limitSegments(_ descriptor: Int32) {
+  /// Several segments must fit into a stream's send buffer on the loopback interface, too. Loopback segments have 64 KiB, as much as that whole buffer, and a client acknowledges a single segment 40 ms late
+  /// (RFC 9293, 3.8.6.3), which would delay the stream. A Unix-domain socket rejects both options.
+  private static func setInherited(_ descriptor: Int32) {
     set(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, Limits.segment)
+    set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Limits.unacknowledged)
   }
 
   /// Closes the socket and removes its file.

@@ -3,6 +3,9 @@ enum Limits {
   /// The time after which a lagging reader that takes no byte is disconnected; a burst takes less.
   static let streamStall = Duration.milliseconds(50)
 
+  /// The time after which a stream that is behind and whose client takes no byte may be ended for the memory of its socket.
+  static let stalledStream = Duration.seconds(1)
+
   /// The maximum number of threads that serve taken-over streams: half of the processors up to this number.
   ///
   /// More threads only wait for each other in the kernel.

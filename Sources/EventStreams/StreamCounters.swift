@@ -10,6 +10,8 @@ package final class StreamCounters: Sendable {
   package let lagged = Atomic(0)
   /// Streams whose client closed the connection.
   package let gone = Atomic(0)
+  /// Taken-over streams that are behind now: the buffers of most of their sockets are full.
+  package let behind = Atomic(0)
   /// Bytes that taken-over streams have sent, without the response's head.
   package let bytes = Atomic(0)
 

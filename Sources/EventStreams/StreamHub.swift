@@ -42,6 +42,11 @@ package final class StreamHub: Sendable {
     inboxes[turn % inboxes.count].post(.adopt(handoff))
   }
 
+  /// Ends the streams whose clients have taken no byte for the longest time, if there are more such streams than `count`.
+  package func limitStalled(to count: Int) {
+    for inbox in inboxes { inbox.post(.limitStalled(count / inboxes.count)) }
+  }
+
   /// Ends all streams: each sends its pending entries, then the close event, then its end.
   package func endStreams(closeEvent: [UInt8]) {
     for inbox in inboxes { inbox.post(.endStreams(closeEvent: closeEvent)) }

@@ -162,6 +162,15 @@ extension StreamShard {
     slots[number].lastWrite = tick
   }
 
+  /// Disconnects the streams that take no byte for the longest time, until only `count` of them are left.
+  func limitStalled(to count: Int) {
+    let stall = Limits.stalledStream.nanoseconds
+    let stalled = backlogs.filter { now > $0.value.lastTaken.advanced(byNanoseconds: stall) && !$0.value.awaitsPiece }
+    guard stalled.count > count else { return }
+    let oldest = stalled.sorted { $0.value.lastTaken < $1.value.lastTaken }.prefix(stalled.count - count)
+    for (number, _) in oldest { dropLagging(number) }
+  }
+
   /// Disconnects the streams that take no bytes while the logs grow.
   func cutLaggingStreams() {
     let stall = Limits.streamStall.nanoseconds

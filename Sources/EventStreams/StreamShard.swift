@@ -11,6 +11,7 @@ internal import Glibc
     /// A piece of a stream's history, for the generation of a slot.
     case piece(StreamPiece, Int32, generation: UInt32)
     case endStreams(closeEvent: [UInt8])
+    case limitStalled(Int)
     case stop
   }
 
@@ -32,6 +33,8 @@ internal import Glibc
   var batch = EventLogBatch(fill: Limits.streamBatch)
   private(set) var closeEvent: [UInt8]?
   private var isStopping = false
+  /// The streams behind that are in the counters.
+  private var countedBehind = 0
   private let start = MonotonicInstant.now
   /// The time of this turn.
   private(set) var now: MonotonicInstant
@@ -62,6 +65,7 @@ internal import Glibc
     while !isStopping {
       poll()
       while let due = slots.takeDue(tick) { checkHeartbeat(due) }
+      countBehind()
     }
     inbox.close()
     for case .adopt(let handoff) in inbox.take().messages { refuse(handoff) }
@@ -82,6 +86,12 @@ internal import Glibc
     for message in messages { handle(message) }
   }
 
+  private func countBehind() {
+    guard backlogs.count != countedBehind else { return }
+    counters.behind.add(backlogs.count - countedBehind)
+    countedBehind = backlogs.count
+  }
+
   private var timeout: Duration? {
     if inbox.hasWork { return .zero }
     guard let tick = slots.nextTick else { return nil }
@@ -99,6 +109,7 @@ internal import Glibc
         catchUp(number)
       }
       if slots.count == 0 { onIdle() }
+    case .limitStalled(let count): limitStalled(to: count)
     case .stop: isStopping = true
     }
   }
@@ -192,9 +203,10 @@ internal import Glibc
     drop(number)
   }
 
-  /// Disconnects a subscriber that was too slow.
+  /// Disconnects a subscriber that was too slow, and discards what the kernel has for it: it resumes after its last event.
   func dropLagging(_ number: Int32) {
     counters.lagged.increment()
+    StreamSocket.discardUnsent(slots[number].descriptor)
     drop(number)
   }
 }

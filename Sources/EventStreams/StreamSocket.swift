@@ -19,6 +19,12 @@ enum StreamSocket {
     return errno == EAGAIN || errno == EINTR ? .part(0) : .gone
   }
 
+  /// Makes the close of a socket reset the connection, which discards what was not sent (socket(7), SO_LINGER).
+  static func discardUnsent(_ descriptor: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
   /// Discards what a client sends on a stream: unread bytes at the end would reset the connection.
   static func discard(_ descriptor: Int32) {
     // MSG_TRUNC discards without a copy (tcp(7)); Unix-domain sockets do not support it.

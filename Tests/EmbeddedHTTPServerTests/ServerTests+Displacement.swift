@@ -134,6 +134,32 @@ extension ServerTests {
       clients.forEach { $0.close() }
     }
 
+    @Test("Streams whose clients do not read are ended when their sockets use too much")
+    func stalledStreams() throws {
+      let log = EventLog()
+      let fixture = try Fixture(
+        .takeover, configure: { $0.memory = .init(16 * Limits.stalledStreamBytes) }, handler: Fixture.follow(log))
+      func stream(receiveBuffer: Int32?) throws -> RawClient {
+        let client = try RawClient(fixture.address, receiveBuffer: receiveBuffer)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        try client.head()
+        try client.body(until: "hello\n")
+        return client
+      }
+      let reading = try stream(receiveBuffer: nil)
+      let stalled = try (0..<Limits.auditedConnections).map { _ in try stream(receiveBuffer: 2_048) }
+      let frame = [UInt8](repeating: 0x61, count: 10_000)
+      for id in 1...20 { log.append(id: UInt64(id), kind: 0, bytes: frame) }
+      log.append(id: 21, kind: 0, bytes: Array("one\n".utf8))
+      try reading.body(until: "one\n")
+      // A quarter of the memory is for the sockets of four of them.
+      #expect(fixture.eventually { $0.streams == 5 && $0.streamsLagged == stalled.count - 4 }, "\(fixture.server.counters)")
+      log.append(id: 22, kind: 0, bytes: Array("two\n".utf8))
+      try reading.body(until: "two\n")
+      stalled.forEach { $0.close() }
+      #expect(fixture.eventually { $0.streams == 1 })
+    }
+
     @Test("New connections are refused when all memory is used by requests that are being answered")
     func refusal() throws {
       let fixture = try fixture()
@@ -161,6 +187,60 @@ extension ServerTests {
       _ = try client.response()
       client.close()
       #expect(fixture.eventually { $0.memory == 0 })
+    }
+
+    @Test("A closed connection's response that its client does not read is counted, and then discarded")
+    func unsentResponses() throws {
+      let body = [UInt8](repeating: 0x61, count: 400_000)
+      let fixture = try Fixture(configure: {
+        $0.memory = .init(3_000_000)
+        $0.inactivity = .seconds(1)
+      }) { _ in .now(HTTPResponse(headers: ["Connection": "close"], body: .bytes(body))) }
+      var clients: [RawClient] = []
+      for _ in 0..<20 {
+        let client = try RawClient(fixture.address, receiveBuffer: 2_048)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        clients.append(client)
+      }
+      // As many as the memory permits; the others were reset.
+      #expect(fixture.eventually { $0.requests == 20 && $0.memory > 500_000 && $0.memory <= 3_000_000 })
+      let isWhole = clients.map { client in (try? client.response())?.body.count == body.count }
+      #expect(isWhole.contains(false))
+      #expect(fixture.eventually { $0.connections == 0 && $0.memory == 0 })
+    }
+
+    @Test("A client that reads slowly receives the whole response after the connection was closed")
+    func slowReader() throws {
+      let body = [UInt8](repeating: 0x61, count: 300_000)
+      let fixture = try Fixture.serving { _ in
+        .now(HTTPResponse(headers: ["Connection": "close"], body: .bytes(body)))
+      }
+      let client = try RawClient(fixture.address, receiveBuffer: 2_048)
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(fixture.eventually { $0.requests == 1 && $0.connections == 0 })
+      #expect(fixture.server.counters.memory > 100_000)
+      #expect(try client.response().body.count == body.count)
+      #expect(try client.receiveAll().isEmpty)
+      #expect(fixture.eventually { $0.memory == 0 })
+    }
+
+    @Test("Ended clients that do not read leave nothing in the kernel", arguments: ["GET /wait", "GET /long"])
+    func discardedOutput(last: String) throws {
+      let fixture = try fixture(room: 20)
+      let client = try RawClient(fixture.address, receiveBuffer: 2_048)
+      for _ in 0..<10 { client.send("GET /long HTTP/1.1\r\nHost: a\r\n\r\n") }
+      client.send("\(last) HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(fixture.eventually { $0.memory > 2 * Limits.uncheckedOutput })
+      let others = try (0..<40).map { _ in
+        let other = try fixture.client()
+        other.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+        return other
+      }
+      #expect(fixture.eventually { $0.displaced > 20 })
+      // The reset discards what the client has not read.
+      while (try? client.receive()) == true {}
+      #expect(client.received.count < 10 * 7_000)
+      others.forEach { $0.close() }
     }
 
     @Test("Clients that do not read are ended first")

@@ -61,8 +61,9 @@ extension ServerTests {
       #expect(isRefused.count { $0 } == 2)
       for (client, isRefused) in zip(clients, isRefused) {
         if !isRefused { client.send("b") }
-        let response = try client.response()
-        #expect(response.status == (isRefused ? 408 : 200))
+        // A client that is sending may lose the refusal to a reset.
+        let response = isRefused ? try? client.response() : try client.response()
+        #expect(response?.status ?? 408 == (isRefused ? 408 : 200))
       }
       // What the completed bodies occupied is available again.
       for (client, isRefused) in zip(clients, isRefused) where !isRefused {

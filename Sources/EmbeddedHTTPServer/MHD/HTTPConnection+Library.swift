@@ -97,6 +97,11 @@ extension HTTPConnection {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
+  /// Shuts the sending side down, after what was sent.
+  func shutSending() {
+    shutdown(descriptor, Int32(SHUT_WR))
+  }
+
   /// Shuts the receiving side down.
   func shutReceiving() {
     shutdown(descriptor, Int32(SHUT_RD))
@@ -124,10 +129,18 @@ extension HTTPConnection {
   }
 
   /// The number of bytes that were sent and that the client's kernel has not acknowledged.
-  var unsentBytes: Int {
+  var unsentBytes: Int { Self.unsentBytes(of: descriptor) }
+
+  static func unsentBytes(of descriptor: Int32) -> Int {
     var unsent: Int32 = 0
     _ = unsafe CMicroHTTPD_unsent(descriptor, &unsent)
     return Int(unsent)
+  }
+
+  /// Makes the close of a socket reset the connection, which discards what was not sent (socket(7), SO_LINGER).
+  static func discardUnsent(_ descriptor: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
 
   /// Makes the kernel buffer as little as it can of what the client sends, beyond what it has already.

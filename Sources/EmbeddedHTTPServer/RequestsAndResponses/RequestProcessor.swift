@@ -185,7 +185,7 @@ final class RequestProcessor {
     halfClosed.ended(connection)
     connections.finishRequest(connection)
     memory.release(connection)
-    if connection.uncheckedOutput >= Limits.uncheckedOutput { memory.checkOutput(connection) }
+    if connection.uncheckedOutput >= Limits.uncheckedOutput { memory.checkSocket(connection) }
     connections.setAwaitsBody(connection, false)
     // The library has added the socket of a suspended connection to its epoll set again, which reports an end.
     let wasSuspended = connection.isWatched
