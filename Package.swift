@@ -202,7 +202,8 @@ let package = Package(
 
     // Tests.
     .target(
-      name: "TestSupport", dependencies: ["Locks", "CNetlink", "CGnuTLS"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["Locks", "CNetlink", "CGnuTLS"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     tests("ReachabilityModelTests", ["ReachabilityModel", "TestSupport"]),
     tests("TextSyntaxTests", ["TextSyntax"]),
     tests("EventLoopTests", ["EventLoop", "Locks", "TestSupport", "CNetlink"]),

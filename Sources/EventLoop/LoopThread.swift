@@ -66,7 +66,8 @@ package struct LoopThread: Sendable {
     private var body: (() -> Void)?
     private let completion: @Sendable () -> Void
 
-    init(_ name: String, _ isWatched: Bool, _ body: @escaping () -> Void, _ completion: @escaping @Sendable () -> Void) {
+    init(_ name: String, _ isWatched: Bool, _ body: @escaping () -> Void, _ completion: @escaping @Sendable () -> Void)
+    {
       self.name = String(decoding: name.utf8.prefix(Limits.threadNameBytes), as: UTF8.self)
       self.isWatched = isWatched
       self.body = body

@@ -67,7 +67,8 @@ struct ProberPatternError: Error, Equatable {
   /// Items such as `(*UCP)` remain first (pcre2pattern(3), "Special start-of-pattern items").
   private static func withCallout(_ pattern: [UInt8]) -> [UInt8] {
     var start = 0
-    while pattern[start...].starts(with: "(*".utf8), pattern.dropFirst(start + 2).first.map({ 0x41...0x5a ~= $0 }) == true,
+    while pattern[start...].starts(with: "(*".utf8),
+      pattern.dropFirst(start + 2).first.map({ 0x41...0x5a ~= $0 }) == true,
       let end = pattern[start...].firstIndex(of: UInt8(ascii: ")"))
     {
       start = end + 1
@@ -128,7 +129,9 @@ final class ProberPatternCache {
 }
 
 /// Called by PCRE2 where a match may begin; an error ends the match.
-private func compareTime(_ block: UnsafeMutablePointer<pcre2_callout_block_8>?, _ end: UnsafeMutableRawPointer?) -> Int32 {
+private func compareTime(_ block: UnsafeMutablePointer<pcre2_callout_block_8>?, _ end: UnsafeMutableRawPointer?)
+  -> Int32
+{
   guard let end = unsafe end?.assumingMemoryBound(to: Int64.self).pointee else { return 0 }
   return MonotonicInstant.now.nanoseconds > end ? PCRE2_ERROR_CALLOUT : 0
 }

@@ -45,7 +45,8 @@ final class ThreadWatch: Sendable {
     MetricCollector { [watcher] page in
       let reports = watcher.reports
       page.add(
-        "reachd_thread_stalled_seconds", .gauge, "Time for which a thread or queue has not turned; 0 below two seconds.",
+        "reachd_thread_stalled_seconds", .gauge,
+        "Time for which a thread or queue has not turned; 0 below two seconds.",
         reports.map { .init(Double($0.stall / .milliseconds(1)) / 1_000, ["thread": $0.name]) })
       page.add(
         "reachd_thread_stalls_total", .counter, "Times that a thread or queue did not turn for two seconds.",

@@ -17,7 +17,8 @@ struct WebhookRenegotiationTests {
     let (certificate, key) = try authority.issue("receiver")
     let (asked, released) = (Latch(), Latch())
     defer { released.open() }
-    let silent = try TLSServer(certificate: certificate, key: key, priorities: "NORMAL:-VERS-ALL:+VERS-TLS1.2") { peer in
+    let silent = try TLSServer(certificate: certificate, key: key, priorities: "NORMAL:-VERS-ALL:+VERS-TLS1.2") {
+      peer in
       _ = peer.receive()
       peer.requestRenegotiation()
       asked.open()

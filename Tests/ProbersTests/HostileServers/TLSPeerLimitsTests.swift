@@ -45,7 +45,8 @@ struct TLSPeerLimitsTests {
 
   @Test("A server that prefers a large group gets an elliptic curve", arguments: versions, schemes)
   func preferredGroup(version: String, scheme: CheckTarget.Scheme) async throws {
-    let order = "-GROUP-ALL:+GROUP-FFDHE8192:+GROUP-FFDHE2048:+GROUP-X25519:-KX-ALL:+DHE-RSA:+ECDHE-RSA:%SERVER_PRECEDENCE"
+    let order =
+      "-GROUP-ALL:+GROUP-FFDHE8192:+GROUP-FFDHE2048:+GROUP-X25519:-KX-ALL:+DHE-RSA:+ECDHE-RSA:%SERVER_PRECEDENCE"
     let (server, groups) = try server("NORMAL:-VERS-ALL:\(version):\(order)", key: "rsa:2048")
     #expect(try await check(scheme, server.port).state == .up)
     try await waitUntil { groups.all == ["X25519"] }
@@ -173,7 +174,8 @@ private struct RawCertificate {
   let message: [UInt8]
 
   init(modulusBits: Int, names: Int = 1) {
-    let modulus = [UInt8(1) << UInt8((modulusBits - 1) % 8)] + Array(repeating: UInt8(0xab), count: (modulusBits - 1) / 8)
+    let modulus =
+      [UInt8(1) << UInt8((modulusBits - 1) % 8)] + Array(repeating: UInt8(0xab), count: (modulusBits - 1) / 8)
     let rsa: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00]
     let sha256RSA = Self.tagged(0x30, [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b, 0x05, 0x00])
     let name = Self.tagged(
