@@ -133,7 +133,8 @@ let package = Package(
     // Layer 2: the libraries. Watching needs c-ares only of all C libraries (ADR 26).
     module("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
     module(
-      "ReachabilityChecks", ["NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", deque]),
+      "ReachabilityChecks",
+      ["NetworkReachability", "ReachabilityModel", "EventLoop", "Locks", "Probers", "HostResolver", deque]),
     module("History", ["Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", deque, logging]),
     module("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     module(
@@ -168,8 +169,8 @@ let package = Package(
       "Service",
       [
         "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
-        "EmbeddedHTTPServer", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials", logging,
-        lifecycle,
+        "EmbeddedHTTPServer", "EventLoop", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials",
+        logging, lifecycle,
         unixSignals,
       ]),
 

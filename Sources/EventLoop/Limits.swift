@@ -4,6 +4,13 @@ enum Limits {
   /// the memory, about 24 bytes each, is worth.
   static let supersededTimers = 4_096
 
+  /// The duration of a turn from which a loop is stalled: the longest turn of a healthy loop takes less than a second, also on
+  /// a slow machine, and a check's shortest timeouts are of this order.
+  static let stall: Duration = .seconds(2)
+
+  /// The interval in which loops are sampled: a stall is reported half a second late, and each sample costs some microseconds.
+  static let watchInterval: Duration = .milliseconds(500)
+
   /// Bytes of a thread's name, without the final zero (pthread_setname_np(3)).
   static let threadNameBytes = 15
 }

@@ -15,12 +15,15 @@ package struct LoopThread: Sendable {
   ///
   /// - Parameters:
   ///   - name: the thread's name in ps(1) and debuggers; its first 15 bytes are used.
+  ///   - isWatched: whether ``LoopWatcher`` reports turns that take too long; not for a thread whose work is to wait for a
+  ///     disk.
   ///   - body: what the thread runs.
   ///   - completion: called on the thread after `body` has returned and the objects that only `body` holds are
   ///     released.
   /// - Throws: an ``EventLoopError`` if the process has reached its limit of threads.
   package init(
-    _ name: String, _ body: sending @escaping () -> Void, completion: @escaping @Sendable () -> Void = {}
+    _ name: String, isWatched: Bool = true, _ body: sending @escaping () -> Void,
+    completion: @escaping @Sendable () -> Void = {}
   ) throws(EventLoopError) {
     var blocked = sigset_t()
     var before = sigset_t()
@@ -30,7 +33,7 @@ package struct LoopThread: Sendable {
     unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var thread = pthread_t()
-    let start = unsafe Unmanaged.passRetained(Start(name, body, completion))
+    let start = unsafe Unmanaged.passRetained(Start(name, isWatched, body, completion))
     let code = unsafe pthread_create(&thread, nil, runLoopThread, start.toOpaque())
     guard code == 0 else {
       unsafe start.release()
@@ -59,18 +62,21 @@ package struct LoopThread: Sendable {
 
   fileprivate final class Start {
     private let name: String
+    private let isWatched: Bool
     private var body: (() -> Void)?
     private let completion: @Sendable () -> Void
 
-    init(_ name: String, _ body: @escaping () -> Void, _ completion: @escaping @Sendable () -> Void) {
+    init(_ name: String, _ isWatched: Bool, _ body: @escaping () -> Void, _ completion: @escaping @Sendable () -> Void)
+    {
       self.name = String(decoding: name.utf8.prefix(Limits.threadNameBytes), as: UTF8.self)
+      self.isWatched = isWatched
       self.body = body
       self.completion = completion
     }
 
     func run() {
       _ = unsafe CEventLoop_name_thread(name)
-      runBody()
+      if isWatched { LoopProgress(name).whileCurrent(runBody) } else { runBody() }
       completion()
     }
 

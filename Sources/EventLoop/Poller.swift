@@ -112,6 +112,9 @@ internal import Glibc
       let nanoseconds = max(timeout, .zero).wholeNanoseconds
       milliseconds = Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))
     }
+    let progress = LoopProgress.current
+    progress?.endTurn()
+    defer { progress?.beginTurn() }
     let count = unsafe epoll_wait(epoll, buffer.baseAddress, Int32(clamping: buffer.count), milliseconds)
     if count >= 0 { return Int(count) }
     // The arguments are valid while this object exists: any other error is memory corruption or a descriptor that was

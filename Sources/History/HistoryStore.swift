@@ -108,8 +108,8 @@ public final class HistoryStore: Sendable {
     do throws(EventLoopError) {
       let started = [
         try LoopThread("stall") { [stall] in stall.run() },
-        try LoopThread("sync") { [sync] in sync.run() },
-        try LoopThread("store") { [thread] in
+        try LoopThread("sync", isWatched: false) { [sync] in sync.run() },
+        try LoopThread("store", isWatched: false) { [thread] in
           thread.run()
         } completion: { [hasEnded] in
           hasEnded.open()

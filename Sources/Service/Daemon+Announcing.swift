@@ -57,7 +57,7 @@ extension Daemon {
     var before: [UInt64] = []
     while !Task.isCancelled {
       let turns = servers.map(\.loopTurns)
-      let diagnostic = HealthCheck.netlink(monitor).diagnostic()
+      let diagnostic = HealthCheck.netlink(monitor).result().diagnostic
       // A stopping server ends its loop while other servers still have responses to send.
       if service.isDraining || diagnostic == nil && zip(before, turns).allSatisfy({ $0 < $1 }) {
         manager.notify("WATCHDOG=1")

@@ -21,6 +21,7 @@ package struct Daemon {
   private let writer: LogWriter
   let data: DataDirectoryChoice
   private let part: (any ServicePart)?
+  private let threads: ThreadWatch
 
   /// The delays between attempts to open the kernel; the first ones are short, because failures during boot end soon.
   private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
@@ -62,9 +63,13 @@ package struct Daemon {
       configuration, from: sources, logger, settings.participants(service: service, servers: servers, logger))
     part = makePart?(
       ServicePartContext(service: service, store: data.store, configuration: configuration, logger: logger))
+    threads = ThreadWatch(logger)
+    service.add(threads.healthCheck)
     service.add(reloading.healthCheck)
     if let store = data.store { service.add(.start(store)) }
-    for source in [MetricCollector.daemon(servers, writer), .process(), reloading.metricCollector] {
+    for source in [
+      MetricCollector.daemon(servers, writer), .process(), reloading.metricCollector, threads.metricCollector,
+    ] {
       service.add(source)
     }
   }
@@ -118,6 +123,7 @@ package struct Daemon {
 
     func run() async throws {
       daemon.logListening()
+      daemon.threads.start()
       daemon.startStore()
       // Not earlier: a schedule with targets starts threads and logs.
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
@@ -198,6 +204,7 @@ package struct Daemon {
     service.detach()
     monitor.stop()
     closeStore(within: configuration.grace - (ContinuousClock.now - start))
+    threads.stop()
     logger.notice("stopped")
   }
 }

@@ -140,7 +140,7 @@ final class BoundPortSet: Sendable {
 
 extension HealthCheck {
   /// Three times the loop's longest idle wait: a machine that was suspended for seconds needs no restart.
-  private static let stallLimit = Duration.seconds(30)
+  static let stallLimit = Duration.seconds(30)
 
   /// Checks that the netlink thread is not stuck; the response itself proves that the HTTP thread is not.
   static func netlink(_ monitor: ReachabilityMonitor) -> HealthCheck {

@@ -2,18 +2,38 @@ internal import Locks
 
 /// A condition for the liveness or readiness of the service.
 public struct HealthCheck: Sendable {
+  /// The result of a check; the texts describe the failure.
+  public enum Result: Sendable {
+    /// The condition is met.
+    case pass
+    /// It is not, which is shown but does not change the result of `/readyz` or `/livez`.
+    case warn(String)
+    /// It is not.
+    case fail(String)
+
+    /// The description of the failure; nil for none.
+    public var diagnostic: String? {
+      switch self {
+      case .pass: nil
+      case .warn(let text), .fail(let text): text
+      }
+    }
+  }
+
   /// The name in `/readyz?verbose` and `/readyz/{name}`.
   public var name: String
-  /// Whether a failure is only a warning, which is shown but does not change the result.
-  public var isWarning: Bool
-  /// Returns nil when the check passes, otherwise a short description of the failure.
-  public var diagnostic: @Sendable () -> String?
+  /// Makes the check.
+  public var result: @Sendable () -> Result
 
-  /// Creates a check; `diagnostic` must not block.
-  public init(_ name: String, isWarning: Bool = false, diagnostic: @escaping @Sendable () -> String?) {
+  /// Creates a check; `result` must not block.
+  public init(_ name: String, result: @escaping @Sendable () -> Result) {
     self.name = name
-    self.isWarning = isWarning
-    self.diagnostic = diagnostic
+    self.result = result
+  }
+
+  /// Creates a check that fails, or warns only; `diagnostic` must not block and returns nil when the check passes.
+  public init(_ name: String, isWarning: Bool = false, diagnostic: @escaping @Sendable () -> String?) {
+    self.init(name) { diagnostic().map { isWarning ? .warn($0) : .fail($0) } ?? .pass }
   }
 }
 

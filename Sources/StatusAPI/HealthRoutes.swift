@@ -68,8 +68,14 @@ enum HealthRoutes {
 
     init(_ check: HealthCheck) {
       name = check.name
-      diagnostic = check.diagnostic()
-      status = diagnostic == nil ? .pass : check.isWarning ? .warn : .fail
+      let result = check.result()
+      diagnostic = result.diagnostic
+      status =
+        switch result {
+        case .pass: .pass
+        case .warn: .warn
+        case .fail: .fail
+        }
     }
 
     /// Returns the most severe status.

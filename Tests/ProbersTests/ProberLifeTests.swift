@@ -133,6 +133,31 @@ struct ProberLifeTests {
     withExtendedLifetime(underTest) {}
   }
 
+  @Test("A delay of the thread is not the server's time, for libcurl as well", arguments: ["http", "tcp"])
+  func delay(scheme: String) async throws {
+    let (asked, delayed) = (Latch(), Latch())
+    let slow = try TCPServer { peer in
+      if scheme == "http" { _ = Loopback.receive(4_096, from: peer) }
+      asked.open()
+      _ = delayed.wait(atMost: patience)
+      Loopback.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8), to: peer)
+      TCPServer.untilClosed(peer)
+    }
+    let prober = ProberUnderTest()
+    let results = Results()
+    prober.prober.check(
+      try request(
+        "\(scheme)://127.0.0.1:\(slow.port)", scheme == "http" ? .http(HTTPOptions()) : .tcp(TCPOptions(expect: "OK")),
+        timeout: .seconds(1)), results.take)
+    try await waitUntil { asked.wait(atMost: .zero) }
+    prober.prober.check(try request("tcp://127.0.0.1:\(Loopback.closedPort())")) { _ in
+      // On the prober's thread, longer than the timeout of the first check.
+      _ = Latch().wait(atMost: .milliseconds(1_500))
+      delayed.open()
+    }
+    #expect(try await results.wait(for: 1)[0].state == .up)
+  }
+
   @Test(.enabled(if: Namespace.isSupported)) func noDescriptorStaysOpen() throws {
     let namespace = try Namespace()
     try namespace.unshareDescriptors()

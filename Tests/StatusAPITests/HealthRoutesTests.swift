@@ -52,6 +52,19 @@ import Testing
     #expect(try well.ask("/readyz/loop").text == "[-] loop stuck\n")
   }
 
+  @Test func aWarningIsShownAndChangesNothing() throws {
+    let slow = HealthCheck("threads") { .warn("stalled: checks for 2 s") }
+    let warned = try ScriptedService(.wired, .init(readyChecks: [slow]))
+    #expect(try warned.ask("/readyz").text == "ok\n")
+    #expect(try warned.ask("/readyz?verbose").status == 200)
+    #expect(try warned.ask("/readyz?verbose").text.contains("[!] threads stalled: checks for 2 s\n"))
+    #expect(try warned.ask("/readyz", ["Accept": "application/json"]).object()["status"] as? String == "warn")
+    let stalled = HealthCheck("threads") { .fail("stalled: checks for 30 s") }
+    let failed = try ScriptedService(.wired, .init(readyChecks: [stalled]))
+    #expect(try failed.ask("/readyz").status == 503)
+    #expect(try failed.ask("/livez").status == 200)
+  }
+
   @Test(arguments: ["/livez?verbose", "/livez?verbose=1", "/healthz?verbose", "/livez"])
   func livezWithoutChecksAnswersOK(target: String) throws {
     #expect(try ScriptedService().ask(target).text == "ok\n")

@@ -83,13 +83,14 @@ public final class RunningService: Sendable {
   ///   - listen: the addresses, with port 0.
   ///   - arguments: further ones.
   ///   - extra: variables.
+  ///   - wrapper: a program and its arguments that replaces itself with the service, whose command line follows.
   /// - Throws: a ``TestError`` with what it said when it does not come up.
   public init(
     listen: [String] = ["127.0.0.1:0"], _ arguments: [String] = ["--drain-delay", "0s"],
-    environment extra: [String: String] = [:]
+    environment extra: [String: String] = [:], under wrapper: [String] = []
   ) throws(TestError) {
-    let child = try Program.start(
-      ["serve"] + listen.flatMap { ["--listen", $0] } + arguments, environment: extra)
+    let command = wrapper + [Program.path, "serve"] + listen.flatMap { ["--listen", $0] } + arguments
+    let child = try Child(command[0], Array(command.dropFirst()), environment: Program.environment(extra))
     self.child = child
     let isUp = eventually { child.poll() != nil || Self.addresses(child.errors).count == listen.count }
     urls = Self.addresses(child.errors).map { "http://\($0)" }

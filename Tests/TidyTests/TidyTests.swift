@@ -38,7 +38,8 @@ struct TidyTests {
       "ReachabilityModel", "Locks", "Netlink", "HostResolver", "Logging", "DequeModule", "Dispatch", "Glibc",
     ],
     "ReachabilityChecks": [
-      "NetworkReachability", "ReachabilityModel", "Locks", "Probers", "HostResolver", "DequeModule", "Dispatch",
+      "NetworkReachability", "ReachabilityModel", "EventLoop", "Locks", "Probers", "HostResolver", "DequeModule",
+      "Dispatch",
     ],
     "Webhooks": [
       "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
@@ -59,8 +60,7 @@ struct TidyTests {
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
       "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-      "Probers",
-      "YAMLTree", "History",
+      "EventLoop", "Probers", "YAMLTree", "History",
       "Locks", "TextSyntax", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
       "Synchronization",
     ],

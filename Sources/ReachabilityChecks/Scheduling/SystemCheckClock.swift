@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import EventLoop
 internal import NetworkReachability
 package import ReachabilityModel
 
@@ -24,15 +25,21 @@ private final class DispatchTimer: CheckTimer, @unchecked Sendable {
   private let queue: DispatchQueue
   private let clock: SystemCheckClock
   private let body: @Sendable () -> Void
+  private let progress: LoopProgress
   private var source: (any DispatchSourceTimer)?
 
   init(_ clock: SystemCheckClock, _ label: String, _ body: @escaping @Sendable () -> Void) {
     queue = DispatchQueue(label: label, qos: .userInitiated)
     self.clock = clock
-    self.body = body
+    let progress = LoopProgress("\(label)-queue")
+    self.progress = progress
+    self.body = { progress.turn(body) }
   }
 
-  deinit { source?.cancel() }
+  deinit {
+    source?.cancel()
+    progress.end()
+  }
 
   func fire(at uptime: Duration) {
     let nanoseconds = Int(clamping: max(.zero, uptime - clock.uptime).nanoseconds)

@@ -1,3 +1,4 @@
+import EventLoop
 import Locks
 import Probers
 import ReachabilityModel
@@ -45,16 +46,30 @@ struct HTTPFloodTests {
     }
   }
 
+  /// Bytes that a server sends before the turns are counted, and those of them that sockets may contain.
+  private static let (flood, buffered) = (32 << 20, 16 << 20)
+  /// The most bytes that one turn may read, generously.
+  private static let perTurn = 1 << 18
+
   let prober = ProberUnderTest()
   let authority: TestAuthority
 
   init() throws { authority = try TestAuthority() }
 
+  /// The progress of the thread of this prober, which a check has started.
+  private func progress() async throws -> LoopProgress {
+    let others = Set(LoopProgress.watched.map(ObjectIdentifier.init))
+    #expect(try await prober.check("tcp://127.0.0.1:\(Loopback.closedPort())").reason == .refused)
+    return try #require(LoopProgress.watched.first { $0.name == "checks" && !others.contains(ObjectIdentifier($0)) })
+  }
+
   @Test("They delay no other check", arguments: Content.allCases, ["+VERS-TLS1.2", "+VERS-TLS1.3"])
   func flood(content: Content, version: String) async throws {
     let (certificate, key) = try authority.issue("server")
     let record = Array(repeating: content.bytes, count: 16_000 / content.bytes.count).flatMap(\.self)
-    let (sends, isOver) = (Latch(), Latch())
+    let progress = try await progress()
+    let sent = Locked(0)
+    let isOver = Latch()
     defer { isOver.open() }
     let server = try TLSServer(
       certificate: certificate, key: key, priorities: "NORMAL:-VERS-ALL:\(version)",
@@ -62,9 +77,7 @@ struct HTTPFloodTests {
     ) { peer in
       _ = peer.receive()
       peer.send(content.beginning)
-      for _ in 0..<50 where !peer.send(record) { break }
-      sends.open()
-      while !isOver.wait(atMost: .zero), peer.send(record) {}
+      while !isOver.wait(atMost: .zero), peer.send(record) { sent.withLock { $0 += record.count } }
     }
     let healthy = try TCPServer(TCPServer.untilClosed)
     var options = HTTPOptions()
@@ -73,7 +86,9 @@ struct HTTPFloodTests {
     let results = Results()
     let check = prober.prober.check(try request("https://127.0.0.1:\(server.port)/", .http(options)), results.take)
     // It may have ended already.
-    try await waitUntil { sends.wait(atMost: .zero) || !results.all.isEmpty }
+    try await waitUntil { sent.withLock(\.self) >= Self.flood || !results.all.isEmpty }
+    let bytes = sent.withLock(\.self)
+    #expect(Int(progress.turns) * Self.perTurn >= bytes - Self.buffered, "\(progress.turns) turns for \(bytes) bytes")
     for _ in 0..<20 { #expect(try await prober.check("tcp://127.0.0.1:\(healthy.port)").state == .up) }
     check.cancel()
     let result = try #require(try await results.wait(for: 1).first)
