@@ -8,7 +8,7 @@ extension DataDirectory {
   ///
   /// - Parameters:
   ///   - names: the present and the new names.
-  ///   - record: records the renaming; called before a file loses its name.
+  ///   - record: records the renaming; called before a file loses its name, or after it on a file system without hard links.
   /// - Throws: the failed system call, with EEXIST for a name that is in use; some files may have both names then.
   public func rename(
     _ names: [(present: String, new: String)], recording record: () -> Void
@@ -23,7 +23,7 @@ extension DataDirectory {
         throw DatabaseFileError("link", "\(path)/\(new)")
       }
     }
-    record()
+    if !linked.isEmpty { record() }
     for (present, new) in found {
       guard linked.contains(present) else {
         try renameUnlinked(present, to: new)
@@ -32,6 +32,7 @@ extension DataDirectory {
       guard unsafe unlink("\(path)/\(present)") != 0, errno != ENOENT else { continue }
       throw DatabaseFileError("unlink", "\(path)/\(present)")
     }
+    if linked.isEmpty, !found.isEmpty { record() }
   }
 
   private func renameUnlinked(_ name: String, to new: String) throws(DatabaseFileError) {

@@ -50,10 +50,10 @@ public struct DataDirectoryFile: Sendable {
     guard fdatasync(descriptor) == 0 else { throw DatabaseFileError("fdatasync", path) }
   }
 
-  /// The end of the file's content, without the bytes before a limit.
+  /// Reads the end of the file.
   ///
   /// - Parameter limit: the largest number of bytes that are read.
-  /// - Returns: the content; nil if there is no such file.
+  /// - Returns: the text; nil if there is no such file.
   /// - Throws: the failed system call.
   public func text(atMost limit: Int) throws(DatabaseFileError) -> String? {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)

@@ -1,7 +1,7 @@
 extension Limits {
-  /// Databases that were set aside and are kept: no more are set aside, because none is ever deleted.
+  /// Databases that were set aside and are kept, five incidents of two each.
   ///
-  /// Each may be as large as `store.maxSize`. Five incidents, of which each sets two aside at most.
+  /// No more are set aside, because none is ever deleted. Each may be as large as `store.maxSize`.
   static let databasesAside = 10
 
   /// The time for reading a database that was set aside: 100,000 targets from a slow disk.

@@ -10,7 +10,7 @@ public enum ProcessSignals {
 
   /// Ignores SIGCHLD, so that the kernel reaps children (wait(2)).
   ///
-  /// The first process of a container inherits all orphans. This process never waits for children of its own.
+  /// The first process of a container inherits all orphans. This process needs no exit status of children of its own.
   public static func reapOrphans() {
     signal(SIGCHLD, SIG_IGN)
   }

@@ -4,9 +4,7 @@ internal import Glibc
 public struct ThreadProcessorTime: Sendable {
   private let clock: clockid_t
 
-  /// The clock of the calling thread; nil if the system has none.
-  ///
-  /// The thread must outlive the reads.
+  /// The clock of the calling thread, which must outlive the reads; nil if the system has none.
   public init?() {
     var clock = clockid_t()
     guard unsafe pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return nil }

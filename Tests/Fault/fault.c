@@ -139,7 +139,7 @@ int fsync(int descriptor) {
 
 int link(const char *path, const char *name) {
   REAL(link);
-  if (is_renaming_impossible(path, "names", EIO) || is_renaming_impossible(path, "nolink", EPERM)) return -1;
+  if (is_renaming_impossible(path, "nolink", EPERM) || is_renaming_impossible(path, "names", EIO)) return -1;
   return real(path, name);
 }
 

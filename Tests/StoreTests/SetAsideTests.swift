@@ -9,13 +9,15 @@ struct SetAsideTests {
 
   init() throws { starts = try UnfinishedStarts() }
 
-  @Test("A database that cannot be renamed is not opened, and is set aside as soon as that is possible")
-  func noRename() throws {
+  @Test(
+    "A database that cannot be renamed is not opened, and is set aside as soon as that is possible",
+    arguments: ["names", "nolink\nnames"])
+  func noRename(_ fault: String) throws {
     try starts.register()
     try starts.poison("crash")
     for _ in 1...2 { try starts.crash() }
-    let fault = try String(decoding: Self.content("\(starts.disk.control.path)/fault"), as: UTF8.self)
-    try starts.disk.begin("names\n\(fault)")
+    let poison = try String(decoding: Self.content("\(starts.disk.control.path)/fault"), as: UTF8.self)
+    try starts.disk.begin("\(fault)\n\(poison)")
     let third = try starts.start()
     #expect(try starts.warning(third).contains("cannot be renamed"))
     #expect(starts.aside.isEmpty)
@@ -24,7 +26,8 @@ struct SetAsideTests {
     let snapshot = try #require(try reader.next())
     try fixture.changeMTU([1301])
     #expect(try reader.next()?.data["interface"]?["mtu"]?.integer == 1301)
-    try starts.disk.begin(fault)
+    #expect(try starts.metric(third) == "0")
+    try starts.disk.begin(poison)
     #expect(try eventually { try third.state().contains("keeping") }, "\(third.child.errors)")
     #expect(starts.aside.count == 1)
     #expect(try starts.metric(third) == "1")
@@ -41,6 +44,27 @@ struct SetAsideTests {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
     return Array(bytes.prefix(max(0, count)))
+  }
+
+  @Test("A database that gets its name back is used again, with new ids")
+  func renamedBack() throws {
+    try starts.register()
+    for count in 1...2 { try starts.kill(at: count) }
+    let third = try starts.start()
+    let snapshot = try #require(try third.events().next())
+    try third.terminate()
+    let name = try #require(starts.aside.first)
+    for suffix in ["", "-wal", "-shm"] {
+      let path = "\(fixture.data.path)/reachd.db\(suffix)"
+      #expect(unsafe unlink(path) == 0 && rename("\(fixture.data.path)/\(name)\(suffix)", path) == 0)
+    }
+    let fourth = try starts.start()
+    #expect(starts.aside.isEmpty)
+    #expect(try fourth.events(after: snapshot.id).next()?.name == "gap")
+    let history = try JSONValue(fourth.get("/history?types=service").text)["history"]?.elements?.count ?? 0
+    #expect(history > 2, "that of the first run")
+    #expect(try fourth.get("/targets/t0").status == 200)
+    try fourth.terminate()
   }
 
   @Test("A file system without hard links is used, too")

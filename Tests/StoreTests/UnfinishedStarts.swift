@@ -39,12 +39,7 @@ final class UnfinishedStarts {
       configuration: configuration ?? policy, environment: disk.environment(fixture), arguments: arguments)
   }
 
-  /// Ends a start by SIGKILL while its first write to the database waits for the disk.
-  ///
-  /// - Parameters:
-  ///   - count: what the marker has by then.
-  ///   - configuration: the configuration; nil for the default.
-  /// - Throws: what the disk or the start reports.
+  /// Ends a start by SIGKILL while its first write to the database waits for the disk; `count` is the marker by then.
   func kill(at count: Int, _ configuration: String? = nil) throws {
     try disk.begin("hold")
     let child = try launch(configuration)

@@ -47,10 +47,10 @@ struct SalvageTable {
   /// Reads rows in one order.
   ///
   /// - Parameters:
-  ///   - order: the order, in SQL.
-  ///   - connection: the connection.
+  ///   - order: ASC or DESC.
+  ///   - connection: the database.
   ///   - end: the key at which the rows end that were read before.
-  ///   - sink: receives each row; false ends the reading.
+  ///   - sink: receives the rows, until it returns false.
   /// - Returns: the key of the last row before one that cannot be read, null for none; nil at the end of the rows.
   private func read(
     _ order: String, in connection: DatabaseConnection, until end: DatabaseValue?, _ sink: (SalvageFrame) -> Bool

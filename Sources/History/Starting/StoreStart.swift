@@ -19,6 +19,8 @@ public final class StoreStart: Sendable {
     case opening(StoreStartMarker)
     /// A run has begun, which must be ended in order.
     case restoring(StoreStartMarker)
+    /// The marker is being removed, without the lock: the disk may not respond.
+    case ending
     case ended
     /// SIGTERM ends the process.
     case abandoned
@@ -94,25 +96,28 @@ public final class StoreStart: Sendable {
         try? marker.remove()
         phase = .ended
         return false
-      case .notBegun, .ended, .abandoned: return false
+      case .notBegun, .ending, .ended, .abandoned: return false
       }
     }
   }
 
   /// Removes the marker, because the states are restored or the process ends by itself.
   func end(_ logger: Logger) {
-    phase.withLock { phase in
+    let marker = phase.withLock { phase -> StoreStartMarker? in
       switch phase {
       case .opening(let marker), .restoring(let marker):
-        phase = .ended
-        do throws(DatabaseFileError) {
-          try marker.remove()
-        } catch {
-          logger.warning("this start counts as unfinished", metadata: ["error": "\(error)"])
-        }
-      case .notBegun, .ended, .abandoned: break
+        phase = .ending
+        return marker
+      case .notBegun, .ending, .ended, .abandoned: return nil
       }
     }
+    guard let marker else { return }
+    do throws(DatabaseFileError) {
+      try marker.remove()
+    } catch {
+      logger.warning("this start counts as unfinished", metadata: ["error": "\(error)"])
+    }
+    phase.withLock { $0 = .ended }
   }
 
   /// Records that the marker is about to be removed.
@@ -123,7 +128,7 @@ public final class StoreStart: Sendable {
     if let requested = endRequest.withLock({ $0 }), requested.duration(to: .now) > Limits.startEnd { return false }
     return phase.withLock { phase in
       switch phase {
-      case .opening, .restoring: true
+      case .opening, .restoring, .ending: true
       case .notBegun, .ended, .abandoned: false
       }
     }
