@@ -1,4 +1,5 @@
 public import Database
+internal import Locks
 
 extension HistoryStore {
   // MARK: - Reading
@@ -56,4 +57,16 @@ extension HistoryStore {
 
   /// The bytes of the database with its log.
   public var bytes: Int64 { statistics.bytes }
+
+  // MARK: - Observers
+
+  final class Observers: Sendable {
+    private let registered = Locked<[@Sendable (UInt64) -> Void]>([])
+
+    func add(_ observer: @escaping @Sendable (UInt64) -> Void) { registered.withLock { $0.append(observer) } }
+
+    func notify(_ visibleEnd: UInt64) {
+      for observer in registered.withLock({ $0 }) { observer(visibleEnd) }
+    }
+  }
 }

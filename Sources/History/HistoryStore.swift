@@ -16,6 +16,7 @@ public final class HistoryStore: Sendable {
   private let thread: WriterThread
   private let waker: Waker
   private let tasks: WriterMaintenanceTasks
+  let contents = StoreContentWriters()
   private let verifier = StoreVerifier()
   let observers: Observers
   private let threads = Locked<[LoopThread]>([])
@@ -75,8 +76,8 @@ public final class HistoryStore: Sendable {
         queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
         statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
         isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier,
-        onVisible: onVisible),
-      opened.commits, tasks)
+        contents: contents, onVisible: onVisible),
+      opened.commits, opened.mark, tasks)
     self.statistics = statistics
     self.observers = observers
     self.waker = waker
@@ -129,7 +130,9 @@ public final class HistoryStore: Sendable {
   /// It never waits for the disk. The caller holds the lock that orders the events.
   ///
   /// - Returns: whether the events are visible already; otherwise ``observe(_:)`` reports it.
-  public func append(_ records: [EventRecord]) -> Bool { queue.append(records) }
+  public func append(_ records: [EventRecord]) -> Bool {
+    queue.append(records)
+  }
 
   /// Has a statement executed in the next transaction, on the thread `store`.
   ///
@@ -184,15 +187,5 @@ public final class HistoryStore: Sendable {
     // A thread that the disk blocks ends with the process.
     for thread in started { thread.detach() }
     return hasEnded
-  }
-
-  final class Observers: Sendable {
-    private let registered = Locked<[@Sendable (UInt64) -> Void]>([])
-
-    func add(_ observer: @escaping @Sendable (UInt64) -> Void) { registered.withLock { $0.append(observer) } }
-
-    func notify(_ visibleEnd: UInt64) {
-      for observer in registered.withLock({ $0 }) { observer(visibleEnd) }
-    }
   }
 }

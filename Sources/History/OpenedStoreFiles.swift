@@ -9,6 +9,8 @@ struct OpenedStoreFiles {
   let recovery: StoreRecovery
   /// The connection that writes; nil while the disk is not available.
   let commits: GroupCommitWriter?
+  /// The run of this process; nil while there is no connection.
+  let mark: StoreRunMark?
   let state: RecoveredStoreState
 
   init(_ configuration: StoreConfiguration) throws(StoreError) {
@@ -27,8 +29,8 @@ struct OpenedStoreFiles {
         }
         switch begun {
         case .success(let begun):
-          state = begun
-          commits = GroupCommitWriter(connection, epoch: begun.epoch, run: begun.run)
+          (state, mark) = begun
+          commits = GroupCommitWriter(connection, epoch: state.epoch, run: state.run)
           return
         case .failure(let error): throw .database(error)
         }
@@ -36,6 +38,7 @@ struct OpenedStoreFiles {
         guard case .database(let failure) = error, failure.isDamage, damage == nil else {
           state = try Self.detached(error, files)
           commits = nil
+          mark = nil
           return
         }
         damage = "\(failure)"
@@ -44,6 +47,7 @@ struct OpenedStoreFiles {
     }
     state = RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable(damage ?? ""))
     commits = nil
+    mark = nil
   }
 
   private static func lock(_ configuration: StoreConfiguration) throws(StoreError) -> DataDirectory {

@@ -6,7 +6,7 @@ internal import Database
 /// stored by their bits.
 package enum StoreSchema {
   /// The version of the tables that this program writes (`PRAGMA user_version`).
-  package static let version = 3
+  package static let version = 4
 
   /// The oldest version of the program's schema that can use these tables (`meta.compatible_from`).
   package static let compatibleFrom = 1
@@ -81,6 +81,8 @@ package enum StoreSchema {
     DROP INDEX transition_subject;
     CREATE INDEX transition_subject ON transition(subject, id, run, boottime, new);
     """,
+    // A restored database is recognized by the token of its last run (ADR 52).
+    "ALTER TABLE run ADD COLUMN token INTEGER;",
   ]
 
   /// The version of the tables in a file, 0 for a new one, and whether this program can use them.

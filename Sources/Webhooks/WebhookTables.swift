@@ -1,4 +1,4 @@
-internal import Database
+public import Database
 public import History
 internal import JSONFormat
 internal import Locks
@@ -31,16 +31,7 @@ public final class WebhookTables: WebhookStorage {
   ) {
     let full = countUntrimmed(records)
     store.write { (connection) throws(DatabaseError) in
-      for (id, position) in positions {
-        try connection.run(
-          """
-          INSERT INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)
-          ON CONFLICT(id) DO UPDATE SET epoch = excluded.epoch, cursor = excluded.cursor, attempt = excluded.attempt,
-            next = excluded.next, state = excluded.state, seen = excluded.seen
-          """,
-          .text(id), .text(position.epoch), .bits(position.settled), .integer(Int64(position.failures)),
-          .integer(position.notBefore?.microseconds), .text(position.details), .integer(StoreTime.now.wall))
-      }
+      try Self.write(positions, to: connection)
       for entry in records {
         let record = entry.record
         try connection.run(
@@ -52,6 +43,24 @@ public final class WebhookTables: WebhookStorage {
       for id in full { try Self.trim(id, connection) }
     } completion: { result in
       if case .success = result { completion(true) } else { completion(false) }
+    }
+  }
+
+  /// Writes states into the table.
+  ///
+  /// - Throws: SQLite's error; the connection must be in a transaction.
+  public static func write(
+    _ positions: [String: WebhookPosition], to connection: DatabaseConnection
+  ) throws(DatabaseError) {
+    for (id, position) in positions {
+      try connection.run(
+        """
+        INSERT INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT(id) DO UPDATE SET epoch = excluded.epoch, cursor = excluded.cursor, attempt = excluded.attempt,
+          next = excluded.next, state = excluded.state, seen = excluded.seen
+        """,
+        .text(id), .text(position.epoch), .bits(position.settled), .integer(Int64(position.failures)),
+        .integer(position.notBefore?.microseconds), .text(position.details), .integer(StoreTime.now.wall))
     }
   }
 

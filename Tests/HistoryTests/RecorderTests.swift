@@ -152,4 +152,27 @@ import Testing
     }
     #expect(keeper.recorder.dropped == 0)
   }
+
+  /// The numbers of the targets are others there, although some are equal.
+  @Test func samplesInAnotherDatabaseBelongToTheirTargets() throws {
+    let names = ["target:a", "target:b", "target:c"]
+    let recorder = SampleRecorder()
+    let fixtures = try [HistoryFixture(), HistoryFixture()]
+    for (fixture, order) in zip(fixtures, [names, [names[0], names[2], names[1]]]) {
+      try fixture.begin(boot: "a", at: 0, shift: 0)
+      try fixture.connection.run("UPDATE run SET token = abs(random())")
+      for name in order { _ = try HistorySubject.reference(to: name, in: fixture.connection) }
+    }
+    for (index, fixture) in fixtures.enumerated() {
+      for (latency, name) in names.enumerated() {
+        recorder.record(sample(10 + Int64(index), UInt32(latency + 1)), of: name)
+      }
+      try flush(recorder, fixture, at: 20)
+    }
+    for (latency, name) in names.enumerated() {
+      let found = try rollups(recorder, fixtures[1], name, .minute)
+      #expect(found.map(\.count) == [1], "the open hour of the other one is lost")
+      #expect(found.first?.maximum == UInt32(latency + 1))
+    }
+  }
 }

@@ -65,6 +65,8 @@ final class WriteQueue: Sendable {
       let result = pending.committed(group)
       // Under the lock: no event can become visible without its commit before the next one is appended.
       if result.isKeeping { page?.isLossy = false }
+      // Before other threads see the events: a database that does not have them is not the one of this run.
+      if result.isAdvanced || result.isKeeping { page?.lastVisible = pending.lastVisible }
       return result
     }
   }

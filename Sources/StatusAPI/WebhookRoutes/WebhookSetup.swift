@@ -1,3 +1,4 @@
+internal import Database
 internal import EventStreams
 public import History
 internal import Logging
@@ -28,6 +29,9 @@ public struct WebhookSetup: Sendable {
     let dispatcher = WebhookDispatcher(
       monitor: monitor, checker: checker, source: source, storage: tables,
       configuration: .init(machine: machine, policy: policy), logger: logger)
+    store.writeToNewFile { [weak dispatcher] (connection) throws(DatabaseError) in
+      try WebhookTables.write(dispatcher?.positions ?? [:], to: connection)
+    }
     tables.forgetRemoved { [weak dispatcher] in dispatcher?.reports.map(\.definition.id) ?? [] }
     // The source has the log, which must not keep it.
     _ = events.log.register { [weak dispatcher, weak source] in
