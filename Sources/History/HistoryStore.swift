@@ -22,6 +22,7 @@ public final class HistoryStore: Sendable {
   private let threads = Locked<[LoopThread]>([])
   private let hasEnded = Latch()
 
+  let clock: EventClock
   private let opened: Locked<RecoveredStoreState>
   /// Counters for metrics.
   public let statistics: StoreStatistics
@@ -45,6 +46,7 @@ public final class HistoryStore: Sendable {
   private init(_ configuration: StoreConfiguration, _ opened: OpenedStoreFiles) throws(EventLoopError) {
     self.configuration = configuration
     files = opened.files
+    clock = opened.clock
     self.opened = Locked(opened.state)
     let statistics = StoreStatistics()
     let observers = Observers()
@@ -131,7 +133,9 @@ public final class HistoryStore: Sendable {
   ///
   /// - Returns: whether the events are visible already; otherwise ``observe(_:)`` reports it.
   public func append(_ records: [EventRecord]) -> Bool {
-    queue.append(records)
+    let now = StoreTime.now
+    if let first = records.first { clock.note(first.sequence, at: now) }
+    return queue.append(records, at: now)
   }
 
   /// Has a statement executed in the next transaction, on the thread `store`.

@@ -12,6 +12,7 @@ struct OpenedStoreFiles {
   /// The run of this process; nil while there is no connection.
   let mark: StoreRunMark?
   let state: RecoveredStoreState
+  let clock: EventClock
 
   init(_ configuration: StoreConfiguration) throws(StoreError) {
     files = StoreFiles(directory: try Self.lock(configuration), configuration: configuration)
@@ -30,6 +31,7 @@ struct OpenedStoreFiles {
         switch begun {
         case .success(let begun):
           (state, mark) = begun
+          clock = Self.clock(connection, state)
           commits = GroupCommitWriter(connection, epoch: state.epoch, run: state.run)
           return
         case .failure(let error): throw .database(error)
@@ -39,6 +41,7 @@ struct OpenedStoreFiles {
           state = try Self.detached(error, files)
           commits = nil
           mark = nil
+          clock = Self.clock(nil, state)
           return
         }
         damage = "\(failure)"
@@ -48,6 +51,14 @@ struct OpenedStoreFiles {
     state = RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable(damage ?? ""))
     commits = nil
     mark = nil
+    clock = Self.clock(nil, state)
+  }
+
+  private static func clock(_ connection: DatabaseConnection?, _ state: RecoveredStoreState) -> EventClock {
+    let now = StoreTime.now
+    // Without them, events count as published now.
+    let stretches = connection.flatMap { try? ClockStretch.newest(since: .min, now: now, in: $0) }
+    return EventClock(stretches ?? [], next: state.lastSequence + 1, now: now)
   }
 
   private static func lock(_ configuration: StoreConfiguration) throws(StoreError) -> DataDirectory {

@@ -91,6 +91,7 @@ struct StoreRecovery {
         // Events of another epoch cannot be replayed; their transitions stay.
         try connection.run("DELETE FROM event")
         try connection.run("DELETE FROM hole")
+        try ServiceTime.forgetEvents(in: connection)
       }
       // Numbers that were used are not used again, although the file does not have their events.
       if let missing = new.missing {
@@ -107,6 +108,7 @@ struct StoreRecovery {
         INSERT INTO run(id, epoch, boot, started, started_uptime, alive, alive_uptime, token) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
         """, .integer(mark.run), .text(new.epoch), .text(boot), .integer(time.wall), .integer(time.uptime),
         .integer(time.wall), .integer(time.uptime), .bits(token))
+      try ServiceTime.begin(mark.run, at: time, nextEvent: new.last + 1, in: connection)
       try RunHistoryWriter.begin(mark.run, in: connection)
       for write in contents.writers { try write(connection) }
       return mark

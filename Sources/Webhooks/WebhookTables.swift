@@ -86,19 +86,28 @@ public final class WebhookTables: WebhookStorage {
   /// - Parameter configured: the ids of the webhooks, on the thread `store`.
   public func forgetRemoved(_ configured: @escaping @Sendable () -> [String]) {
     store.maintain(every: Limits.forgettingInterval) { (connection) throws(DatabaseError) in
-      try Self.forgetRemoved(connection, configured(), now: StoreTime.now.wall)
+      try Self.forgetRemoved(connection, configured(), now: try HistoryReader(connection).serviceTime())
     }
   }
 
+  /// Deletes what belongs to webhooks that are not among the configured ones.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection that writes, in a transaction.
+  ///   - configured: the ids of the webhooks.
+  ///   - now: the time that the service has run, in microseconds: the wall clock may be wrong.
+  /// - Throws: SQLite's error.
   static func forgetRemoved(
     _ connection: DatabaseConnection, _ configured: [String], now: Int64
   ) throws(DatabaseError) {
     // First, so that a webhook of a service that was off for long keeps its position.
     for id in configured {
-      try connection.run("UPDATE webhook SET seen = ? WHERE id = ?", .integer(now), .text(id))
+      try connection.run("UPDATE webhook SET seen_service = ? WHERE id = ?", .integer(now), .text(id))
     }
+    // New ones, and those of an earlier version.
+    try connection.run("UPDATE webhook SET seen_service = ? WHERE seen_service IS NULL", .integer(now))
     let oldest = now - Int64(Limits.forgetting / .microseconds(1))
-    try connection.run("DELETE FROM webhook WHERE seen < ?", .integer(oldest))
+    try connection.run("DELETE FROM webhook WHERE seen_service < ?", .integer(oldest))
     try connection.run(
       """
       DELETE FROM delivery WHERE id IN

@@ -74,10 +74,11 @@ public final class SampleRecorder: Sendable {
   ///
   /// - Parameters:
   ///   - connection: the connection that writes, in a transaction.
-  ///   - time: the present time in milliseconds since 1970.
+  ///   - now: the present time.
   /// - Returns: what to do after the commit.
   /// - Throws: SQLite's error; the samples are written with the next call then.
-  public func flush(_ connection: DatabaseConnection, at time: Int64) throws(DatabaseError) -> Flushed {
+  public func flush(_ connection: DatabaseConnection, at now: StoreTime) throws(DatabaseError) -> Flushed {
+    let time = now.wall / 1_000
     let (received, references) = state.withLock { ($0.received, $0.references) }
     var known = references
     var open = state.withLock(\.open)
@@ -95,7 +96,7 @@ public final class SampleRecorder: Sendable {
     }
     var flushed = Flushed(
       count: received.count, references: known, entries: entries, isReplaced: isReplaced, run: run)
-    if let hour = open.closedHour(at: time) { try end(hour, of: open, at: time, connection, &flushed) }
+    if let hour = open.closedHour(at: time) { try end(hour, of: open, at: now, connection, &flushed) }
     // After the end of the hour, which deletes the rows of that hour: samples that arrive late are not in it.
     try SampleTables.stage(entries, at: time, connection)
     return flushed
@@ -103,18 +104,19 @@ public final class SampleRecorder: Sendable {
 
   /// Writes one part of an hour that is over.
   private func end(
-    _ hour: Int64, of open: OpenSampleHours, at time: Int64, _ connection: DatabaseConnection,
+    _ hour: Int64, of open: OpenSampleHours, at now: StoreTime, _ connection: DatabaseConnection,
     _ flushed: inout Flushed
   ) throws(DatabaseError) {
     let progress = try SampleTables.progress(connection)
     let last = progress.hour == hour ? progress.subject : 0
     let part = open.next(in: hour, after: last, limit: Limits.closedTargets)
     for (subject, chunk) in part { try SampleTables.close(chunk, of: subject, connection) }
+    try SamplePeriod.note(hour: hour, at: try ServiceTime.now(now, in: connection), in: connection)
     flushed.written = part.map { OpenSampleHours.Key(hour: hour, subject: $0.subject) }
     flushed.hasMore = part.count == Limits.closedTargets
     try SampleTables.setProgress(flushed.hasMore ? (hour, part.last?.subject ?? 0) : nil, connection)
     guard !flushed.hasMore else { return }
-    try SampleTables.unstage(through: hour, present: OpenSampleHours.hour(of: time), connection)
+    try SampleTables.unstage(through: hour, present: OpenSampleHours.hour(of: now.wall / 1_000), connection)
   }
 
   /// What ``flush(_:at:)`` has written.

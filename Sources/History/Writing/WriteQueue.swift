@@ -20,9 +20,9 @@ final class WriteQueue: Sendable {
   // MARK: - Any thread
 
   /// Adds events; true if they are visible already, because the disk is not waited for.
-  func append(_ records: [EventRecord]) -> Bool {
+  func append(_ records: [EventRecord], at clocks: StoreTime) -> Bool {
     let now = MonotonicInstant.now.nanoseconds
-    let (isVisible, wasEmpty, needsTimer) = pending.withLock { $0.append(records, at: now) }
+    let (isVisible, wasEmpty, needsTimer) = pending.withLock { $0.append(records, at: now, clocks) }
     // The thread may be blocked in a checkpoint, and no event waited when it began.
     if needsTimer { stallTimer.set(after: Limits.stall) }
     if wasEmpty { waker.wake() }

@@ -24,7 +24,7 @@ public struct WebhookSetup: Sendable {
     _ monitor: ReachabilityMonitor, _ events: EventPublisher, machine: String,
     policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
   ) -> WebhookDispatcher {
-    let source = WebhookEvents(epoch: events.epoch, VisibleEvents(events.log, store))
+    let source = WebhookEvents(epoch: events.epoch, VisibleEvents(events.log, store), store)
     let tables = WebhookTables(store)
     let dispatcher = WebhookDispatcher(
       monitor: monitor, checker: checker, source: source, storage: tables,
