@@ -104,7 +104,8 @@ internal import Logging
       while hasMore {
         let begin = seconds()
         let flushed = try connection.transaction { () throws(DatabaseError) in
-          try recorder.flush(connection, at: start + (minute + 1) * 60_000)
+          let uptime = (minute + 1) * 60_000_000
+          return try recorder.flush(connection, at: StoreTime(wall: start * 1_000 + uptime, uptime: uptime))
         }
         minutes.append(seconds() - begin)
         recorder.committed(flushed)

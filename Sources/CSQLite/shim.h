@@ -1,7 +1,11 @@
 // SQLite, and what Swift does not import of it: variadic functions and macros that cast.
 #pragma once
+#include <fcntl.h>
+#include <linux/stat.h>
 #include <sqlite3.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 // Closing the last connection does not checkpoint: it could take seconds, and the write-ahead log is complete.
 static inline int CSQLite_disable_checkpoint_on_close(sqlite3 *db) {
@@ -29,4 +33,18 @@ static inline int CSQLite_bind_text(sqlite3_stmt *statement, int index, const ch
 static inline unsigned int CSQLite_file_system(const char *path) {
   struct statfs status;
   return statfs(path, &status) == 0 ? (unsigned int)status.f_type : 0;
+}
+
+// statx(2), which the C library declares for GNU programs only: when a file was created, in nanoseconds since 1970; 0 if
+// that is not known.
+static inline long long CSQLite_birth_time(const char *path) {
+  struct statx status;
+  if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_BTIME, &status) != 0) return 0;
+  if (!(status.stx_mask & STATX_BTIME)) return 0;
+  return (long long)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+}
+
+// dup3(2), which the C library declares for GNU programs only: makes a descriptor refer to the open file of another one.
+static inline int CSQLite_replace_descriptor(int from, int descriptor) {
+  return (int)syscall(SYS_dup3, from, descriptor, O_CLOEXEC);
 }

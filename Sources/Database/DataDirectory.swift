@@ -1,13 +1,19 @@
 internal import Glibc
 
 /// A directory that one process uses, with files that only its owner may read.
+///
+/// The directory is locked, and a file in it, `lock`: a second process is refused although one of them was deleted. The
+/// locks end with the process.
 @safe public final class DataDirectory: Sendable {
   /// The path without symbolic links.
   public let path: String
   /// Whether the file system was read-only when the directory was locked, which had been used before.
   public let isReadOnly: Bool
-  /// The lock file, whose lock ends with the process.
-  private let lock: Int32
+  /// Whether the lock file was created when the directory was opened.
+  public let hasNewLock: Bool
+  /// The descriptors keep their numbers when they are opened again.
+  let directory: Int32
+  let lock: Int32
 
   /// Opens a directory, creates it with mode 0700 if it does not exist, and locks it; nil when another process has.
   ///
@@ -20,23 +26,28 @@ internal import Glibc
   public init?(locking location: String) throws(DatabaseFileError) {
     if unsafe mkdir(location, 0o700) != 0, errno != EEXIST { throw DatabaseFileError("mkdir", location) }
     let path = try Self.resolved(location)
-    let lockPath = path + "/lock"
-    var descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-    isReadOnly = descriptor < 0 && errno == EROFS
-    // After an error of the disk, the kernel may mount a file system again for reading only.
-    if isReadOnly { descriptor = unsafe open(lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
-    guard descriptor >= 0 || !isReadOnly else {
-      throw DatabaseFileError(operation: "open", path: lockPath, errno: EROFS)
+    guard let directory = try Self.lockDirectory(path) else { return nil }
+    let lock: LockFile?
+    do throws(DatabaseFileError) {
+      lock = try Self.lockFile(in: path)
+    } catch {
+      close(directory)
+      throw error
     }
-    guard descriptor >= 0 else { throw DatabaseFileError("open", errno == ENOTDIR ? path : lockPath) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      close(descriptor)
-      if code == EWOULDBLOCK { return nil }
-      throw DatabaseFileError(operation: "flock", path: lockPath, errno: code)
+    guard let lock else {
+      close(directory)
+      return nil
     }
     self.path = path
-    lock = descriptor
+    self.directory = directory
+    self.lock = lock.descriptor
+    hasNewLock = lock.isNew
+    isReadOnly = lock.isReadOnly
+  }
+
+  deinit {
+    close(lock)
+    close(directory)
   }
 
   /// The absolute path without symbolic links (realpath(3)).
@@ -55,10 +66,11 @@ internal import Glibc
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  deinit { close(lock) }
-
-  /// Releases the lock before the end of the process.
-  public func unlock() { flock(lock, LOCK_UN) }
+  /// Releases the locks before the end of the process.
+  public func unlock() {
+    flock(lock, LOCK_UN)
+    flock(directory, LOCK_UN)
+  }
 
   /// Creates an empty file with mode 0600 unless it exists; SQLite gives its other files the same mode.
   ///
@@ -101,12 +113,5 @@ internal import Glibc
   public func size(of name: String) -> Int64 {
     var status = stat()
     return unsafe stat("\(path)/\(name)", &status) == 0 ? Int64(status.st_size) : 0
-  }
-
-  /// A text that identifies a file among the file systems of this machine; nil if there is none.
-  public func identity(of name: String) -> String? {
-    var status = stat()
-    guard unsafe stat("\(path)/\(name)", &status) == 0 else { return nil }
-    return "\(status.st_dev)-\(status.st_ino)"
   }
 }

@@ -37,6 +37,13 @@ internal import Synchronization
     unsafe words = SendablePointer(start: mapped.bindMemory(to: UInt64.self, capacity: Self.count))
   }
 
+  /// Renames the file of a page, which stays mapped; the new name replaces a file of that name.
+  ///
+  /// - Throws: the failed system call.
+  public static func move(_ path: String, to new: String) throws(DatabaseFileError) {
+    guard unsafe rename(path, new) == 0 else { throw DatabaseFileError("rename", path) }
+  }
+
   deinit { unsafe munmap(words.start, Self.size) }
 
   /// A word of the page; every access is ordered before and after all others of any thread.

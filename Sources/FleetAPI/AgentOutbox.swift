@@ -19,7 +19,8 @@ public final class AgentOutbox: FleetStore {
     var missing: UInt64 = 0
     /// The reads of all cells that wait until events up to a number are visible.
     var waiting: [Waiting] = []
-    /// What has to be stored; nil when it is.
+    /// The last acknowledgement of this process, and what of it has to be stored; nil when it is.
+    var acknowledgement: FleetAcknowledgement?
     var unsaved: FleetAcknowledgement?
     var isSaving = false
     var observers: [@Sendable (UInt64) -> Void] = []
@@ -52,6 +53,9 @@ public final class AgentOutbox: FleetStore {
     lastNumber = { [publisher] in publisher.lastSequence }
     state = Locked(State(outbox: FleetOutbox(after: 0)))
     _ = publisher.log.register { [weak self] in self?.notify() }
+    store?.writeToNewFile { [weak self] (connection) throws(DatabaseError) in
+      if let last = self?.state.withLock(\.acknowledgement) { try HistoryPublishedEvents(last).save(connection) }
+    }
   }
 
   /// The number of the last visible event.
@@ -151,6 +155,7 @@ public final class AgentOutbox: FleetStore {
   public func save(_ acknowledgement: FleetAcknowledgement) {
     state.withLock { state in
       state.outbox.discard(through: acknowledgement.acked)
+      state.acknowledgement = acknowledgement
       state.unsaved = acknowledgement
     }
     flush()
@@ -178,20 +183,5 @@ public final class AgentOutbox: FleetStore {
       }
       if isAgain { flush() }
     }
-  }
-}
-
-extension HistoryPublishedEvents {
-  fileprivate init(_ acknowledgement: FleetAcknowledgement) {
-    self.init(
-      epoch: acknowledgement.epoch, through: Int64(clamping: acknowledgement.acked),
-      throughEver: Int64(clamping: acknowledgement.ackedEver))
-  }
-}
-
-extension FleetAcknowledgement {
-  fileprivate init(_ stored: HistoryPublishedEvents) {
-    self.init(
-      epoch: stored.epoch, acked: UInt64(clamping: stored.through), ackedEver: UInt64(clamping: stored.throughEver))
   }
 }

@@ -1,7 +1,7 @@
 public import Database
 
 extension HistoryReader {
-  private static let columns = "id, epoch, seq, at, subject, type, old, new, reason, cause, flags"
+  private static let columns = "id, epoch, seq, at, subject, type, old, new, reason, cause, flags, run, boottime"
 
   /// Reads a page of the history.
   ///
@@ -15,31 +15,66 @@ extension HistoryReader {
       if let subject = try reference(to: name), !subjects.contains(subject) { subjects.append(subject) }
     }
     if subjects.isEmpty, !filter.subjects.isEmpty { return HistoryPage() }
-    let range = try range(of: filter)
+    let (range, times) = try range(of: filter)
     guard range.first < range.end else { return HistoryPage() }
     return try filter.subjects.isEmpty
-      ? page(of: range, filter) : page(of: try candidates(subjects, range, filter), filter)
+      ? page(of: range, filter, times) : page(of: try candidates(subjects, range, filter), filter, times)
   }
 
-  /// The row numbers that a filter's times and cursor select.
-  private func range(of filter: HistoryFilter) throws(DatabaseError) -> (first: Int64, end: Int64) {
+  /// The row numbers that a filter's times and cursor select, and, if the clock was set, what selects rows between them.
+  private func range(
+    of filter: HistoryFilter
+  ) throws(DatabaseError) -> (rows: (first: Int64, end: Int64), times: HistoryTimeFilter?) {
     var (first, end): (Int64, Int64) = (1, .max)
+    var times: HistoryTimeFilter?
     if filter.since != .min || filter.until != .max {
       let timeline = try timeline(since: filter.since == .min ? filter.until : filter.since)
       if filter.since != .min { first = try firstEntry(at: filter.since, timeline) }
       if filter.until != .max { end = try firstEntry(at: filter.until, timeline) }
+      let selection = TimeSelection(from: filter.since, until: filter.until, now: now)
+      if let set = try rows(of: selection, timeline) {
+        (first, end) = (min(first, set.rows.lowerBound), max(end, set.rows.upperBound))
+        times = HistoryTimeFilter(selection: selection, shifts: set.shifts)
+      }
     }
     if let cursor = filter.cursor {
       if filter.isDescending { end = min(end, cursor) } else { first = max(first, cursor == .max ? .max : cursor + 1) }
     }
-    return (first, end)
+    return ((first, end), times)
+  }
+
+  /// The rows that are selected by another time than that of the time line, in the stretches that have several; nil
+  /// without such a stretch.
+  private func rows(
+    of selection: TimeSelection, _ timeline: UptimeTimeline
+  ) throws(DatabaseError) -> (rows: Range<Int64>, shifts: ClockShifts)? {
+    let stretches = try ClockStretch.newest(since: try reach(of: selection), now: now, in: connection)
+    let shifts = ClockShifts(stretches, timeline)
+    let highest = try connection.query(Self.bounds(of: "id", in: "transition")) { $0.integer(1) }.first ?? 0
+    var found: Range<Int64>?
+    for stretch in stretches {
+      let values = shifts.shifts(of: stretch.run, own: stretch.wall)
+      let rows = stretch.transitions.clamped(to: 1..<max(1, highest) + 1)
+      guard values.count > 1, !rows.isEmpty else { continue }
+      for shift in values {
+        let from = selection.from == .min ? Int64.min : selection.from &- shift
+        let until = selection.until == .max ? Int64.max : selection.until &- shift
+        let first = try firstEntry(in: rows) { _, boottime in boottime < from }
+        let end = try firstEntry(in: rows) { _, boottime in boottime < until }
+        // Empty ones, too: that of the time line may have rows that no time selects.
+        let known = found ?? first..<first
+        if first < end { found = min(known.lowerBound, first)..<max(known.upperBound, end) } else { found = known }
+      }
+    }
+    return found.map { ($0, shifts) }
   }
 
   /// All subjects: one scan of the table.
-  private func page(of range: (first: Int64, end: Int64), _ filter: HistoryFilter) throws(DatabaseError) -> HistoryPage
-  {
+  private func page(
+    of range: (first: Int64, end: Int64), _ filter: HistoryFilter, _ times: HistoryTimeFilter?
+  ) throws(DatabaseError) -> HistoryPage {
     let order = filter.isDescending ? "DESC" : "ASC"
-    var builder = PageBuilder(filter)
+    var builder = HistoryPageBuilder(filter, times)
     try connection.forEach(
       """
       SELECT \(Self.columns) FROM transition WHERE id >= ? AND id < ? ORDER BY id \(order) LIMIT \(Limits.scannedRows + 1)
@@ -49,8 +84,10 @@ extension HistoryReader {
   }
 
   /// Some subjects: the numbers of their rows from the index, then these rows.
-  private func page(of candidates: Candidates, _ filter: HistoryFilter) throws(DatabaseError) -> HistoryPage {
-    var builder = PageBuilder(filter)
+  private func page(
+    of candidates: Candidates, _ filter: HistoryFilter, _ times: HistoryTimeFilter?
+  ) throws(DatabaseError) -> HistoryPage {
+    var builder = HistoryPageBuilder(filter, times)
     for id in candidates.ids where !builder.isFull {
       try connection.forEach("SELECT \(Self.columns) FROM transition WHERE id = ?", [.integer(id)]) { row in
         builder.take(row)
@@ -94,7 +131,7 @@ extension HistoryReader {
   }
 
   /// Replaces the numbers of subjects by their names.
-  private func finish(_ builder: PageBuilder) throws(DatabaseError) -> HistoryPage {
+  private func finish(_ builder: HistoryPageBuilder) throws(DatabaseError) -> HistoryPage {
     var page = HistoryPage()
     page.next = builder.next
     var names: [Int64: String] = [:]
@@ -108,53 +145,5 @@ extension HistoryReader {
       page.entries.append(entry)
     }
     return page
-  }
-}
-
-/// Collects the rows of a page until it is full.
-private struct PageBuilder {
-  private let filter: HistoryFilter
-  private(set) var found: [(entry: HistoryEntry, subject: Int64)] = []
-  private(set) var next: Int64?
-  private var scanned = 0
-  private var last: Int64?
-
-  init(_ filter: HistoryFilter) { self.filter = filter }
-
-  var isFull: Bool { next != nil }
-
-  /// No row is left of those that were read, but the table has more.
-  mutating func endBeforeMoreRows() { next = next ?? last }
-
-  /// Adds the next row; false when the page is full and there are more rows.
-  mutating func take(_ row: borrowing DatabaseRow) -> Bool {
-    guard found.count < filter.limit, scanned < Limits.scannedRows else {
-      next = last
-      return false
-    }
-    scanned += 1
-    last = row.integer(0)
-    // A later version may have written other types.
-    guard let transition = TransitionRecord(row), filter.selects(transition) else { return true }
-    let entry = HistoryEntry(
-      id: row.integer(0), epoch: row.text(1) ?? "", sequence: row.bits(2), time: row.integer(3), subject: "",
-      transition: transition)
-    found.append((entry, row.integer(4)))
-    return true
-  }
-}
-
-extension TransitionRecord {
-  /// The columns from `type` on of a row of the table `transition`; nil for a type or a state of a later version.
-  fileprivate init?(_ row: borrowing DatabaseRow) {
-    guard let type = TransitionType(rawValue: UInt8(clamping: row.integer(5))),
-      let old = StateCode(rawValue: UInt8(clamping: row.integer(6))),
-      let new = StateCode(rawValue: UInt8(clamping: row.integer(7)))
-    else { return nil }
-    self.init(
-      type: type, old: old, new: new,
-      reason: row.optionalInteger(8).map { ReasonCode(rawValue: UInt16(clamping: $0)) },
-      causes: StoredCauses(rawValue: UInt32(truncatingIfNeeded: row.integer(9))),
-      flags: TransitionFlags(rawValue: UInt8(truncatingIfNeeded: row.integer(10))))
   }
 }

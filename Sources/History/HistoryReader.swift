@@ -3,7 +3,7 @@ public import Database
 /// Reads the history in one transaction of a connection.
 public struct HistoryReader {
   let connection: DatabaseConnection
-  private let now: StoreTime
+  let now: StoreTime
 
   /// Creates a reader.
   ///
@@ -26,7 +26,10 @@ public struct HistoryReader {
   /// - Throws: SQLite's error.
   func timeline(since: Int64, from run: Int64? = nil) throws(DatabaseError) -> UptimeTimeline {
     var runs: [UptimeRun] = []
-    var boot: (id: String, shift: Int64)?
+    // Durations are certain, whatever the wall clock was: a run that so much time of the service follows is older.
+    let needed = since > 0 ? max(0, now.wall &- since) : .max
+    var lived: Int64 = 0
+    var earlier = 0
     try connection.forEach(
       "SELECT id, boot, started_uptime, alive_uptime, alive FROM run ORDER BY id DESC LIMIT \(Limits.runs)"
     ) { row in
@@ -40,9 +43,10 @@ public struct HistoryReader {
         (record.alive, record.shift) = (now.uptime, now.wall - now.uptime)
       }
       runs.append(record)
-      // The last run of a boot places all of them, as in the time line.
-      boot = (record.boot, boot?.id == record.boot ? boot?.shift ?? record.shift : record.shift)
-      return record.alive + (boot?.shift ?? 0) >= since || run.map { $0 < record.id } ?? false
+      lived &+= max(0, record.alive - record.started)
+      guard lived >= needed, run.map({ $0 >= record.id }) ?? true else { return true }
+      earlier += 1
+      return earlier <= Limits.earlierRuns
     }
     return UptimeTimeline(runs: runs.reversed(), suspensions: [])
   }
@@ -56,16 +60,33 @@ public struct HistoryReader {
     // Row numbers begin with 1; a damaged file may have any.
     let first = max(1, lowest)
     if time == .min { return first }
-    var (low, high) = (first, min(highest, .max - 1) + 1)
-    while low < high {
-      let middle = low + (high - low) / 2
-      let found = try connection.query(
-        "SELECT id, run, boottime FROM transition WHERE id >= ? ORDER BY id LIMIT 1", .integer(middle)
-      ) { ($0.integer(0), timeline.time(run: $0.integer(1), boottime: $0.integer(2))) }
-      // Entries of runs that the time line does not contain are older.
-      if let (id, found) = found.first, (found ?? .min) < time { low = min(id, .max - 1) + 1 } else { high = middle }
+    // Entries of runs that the time line does not contain are older.
+    return try firstEntry(in: first..<min(highest, .max - 1) + 1) { run, boottime in
+      (timeline.time(run: run, boottime: boottime) ?? .min) < time
     }
-    return low
+  }
+
+  /// The first entry of some rows that is not before what is searched for; the end of the rows when there is none.
+  func firstEntry(
+    in rows: Range<Int64>, _ isBefore: (_ run: Int64, _ boottime: Int64) -> Bool
+  ) throws(DatabaseError) -> Int64 {
+    try RowSearch.first(in: rows) { (row) throws(DatabaseError) in
+      let found = try connection.query(
+        "SELECT id, run, boottime FROM transition WHERE id >= ? ORDER BY id LIMIT 1", .integer(row)
+      ) { ($0.integer(0), isBefore($0.integer(1), $0.integer(2))) }
+      return found.first.map { (row: $0.0, isBefore: $0.1) }
+    }
+  }
+
+  /// The time that the service has run, in microseconds: ages are differences of it.
+  ///
+  /// - Throws: SQLite's error.
+  public func serviceTime() throws(DatabaseError) -> Int64 { try ServiceTime.now(now, in: connection) }
+
+  /// The service's time before which nothing is selected: at least so much time has passed since the first moment.
+  func reach(of selection: TimeSelection) throws(DatabaseError) -> Int64 {
+    guard selection.isPast, selection.from > 0 else { return .min }
+    return try ServiceTime.now(now, in: connection) &- (now.wall &- selection.from)
   }
 
   /// Two subqueries: SQLite reads the whole table for a minimum and a maximum in one.
@@ -76,22 +97,5 @@ public struct HistoryReader {
   /// The number of a subject; nil when the history has nothing about it.
   public func reference(to subject: String) throws(DatabaseError) -> Int64? {
     try connection.query("SELECT ref FROM subject WHERE name = ?", .text(subject)) { $0.integer(0) }.first
-  }
-
-  /// Returns the first event at or after a moment, as its number; nil when there is none.
-  public func firstEvent(at time: Int64) throws(DatabaseError) -> UInt64? {
-    let bounds = try connection.query(Self.bounds(of: "seq", in: "event")) { ($0.integer(0), $0.integer(1)) }
-    // Numbers begin with 1; a damaged file may have any.
-    guard let found = bounds.first, found.1 > 0 else { return nil }
-    var (low, high) = (UInt64(max(1, found.0)), UInt64(found.1) + 1)
-    let last = high
-    while low < high {
-      let middle = low + (high - low) / 2
-      let next = try connection.query(
-        "SELECT seq, at FROM event WHERE seq >= ? ORDER BY seq LIMIT 1", .bits(middle)
-      ) { ($0.bits(0), $0.integer(1)) }
-      if let (number, at) = next.first, at < time { low = number + 1 } else { high = middle }
-    }
-    return low == last ? nil : low
   }
 }

@@ -34,8 +34,9 @@ public enum HistoryRetention {
     now: StoreTime = .now
   ) throws(DatabaseError) -> Bool {
     progress.expire(at: now.uptime)
-    let contents = try contents(connection, policy, after: progress.examined, now)
-    guard let step = policy.steps(contents, at: now.wall / 1_000_000).first else { return false }
+    let service = try ServiceTime.now(now, in: connection)
+    let contents = try contents(connection, policy, after: progress.examined, now, service)
+    guard let step = policy.steps(contents, at: service).first else { return false }
     if case .transitions(let first) = step {
       progress.since = progress.since ?? now.uptime
       progress.examined = try deleteTransitions(after: progress.examined, before: first, connection)
@@ -47,14 +48,18 @@ public enum HistoryRetention {
   }
 
   private static func delete(_ step: RetentionStep, _ connection: DatabaseConnection) throws(DatabaseError) {
-    let (table, key, bound): (String, String, Int64) =
-      switch step {
-      case .events(let first): ("event", "seq", first)
-      case .samples(let first): ("sample", "key", first)
-      case .hours(let first): ("hour", "key", first)
-      case .days(let first): ("day", "key", first)
-      case .transitions(let first): ("transition", "id", first)
-      }
+    switch step {
+    case .events(let first): try deleteRows("event", "seq", before: first, connection)
+    case .transitions(let first): try deleteRows("transition", "id", before: first, connection)
+    case .samples(let hour): try SamplePeriod.delete(hour, .sample, connection)
+    case .hours(let hour): try SamplePeriod.delete(hour, .hour, connection)
+    case .days(let day): try SamplePeriod.delete(day, .day, connection)
+    }
+  }
+
+  private static func deleteRows(
+    _ table: String, _ key: String, before bound: Int64, _ connection: DatabaseConnection
+  ) throws(DatabaseError) {
     try connection.run(
       "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(key) < ? ORDER BY \(key) LIMIT ?)",
       .integer(bound), .integer(Int64(Limits.deletedRows)))
@@ -82,11 +87,13 @@ public enum HistoryRetention {
         WHERE later.subject = transition.subject AND later.id > transition.id AND later.id < ?))
       """, .integer(examined), .integer(last), .integer(Int64(StateCode.interfaceRemoved.rawValue)),
       .integer(Int64(StateCode.targetRemoved.rawValue)), .integer(bound))
+    try ClockStretch.forget(before: bound, in: connection)
     return last
   }
 
   private static func contents(
-    _ connection: DatabaseConnection, _ policy: RetentionPolicy, after examined: Int64, _ now: StoreTime
+    _ connection: DatabaseConnection, _ policy: RetentionPolicy, after examined: Int64, _ now: StoreTime,
+    _ service: Int64
   ) throws(DatabaseError) -> RetentionContents {
     func first(_ query: String) throws(DatabaseError) -> Int64? {
       try connection.query(query) { $0.optionalInteger(0) }.first ?? nil
@@ -98,7 +105,6 @@ public enum HistoryRetention {
       // The newest events stand for all of them: the length of each would take a scan of the table.
       contents.meanEventBytes =
         try first("SELECT avg(length(body)) + 60 FROM (SELECT body FROM event ORDER BY seq DESC LIMIT 100)") ?? 0
-      let oldest = now.wall - policy.events * 1_000_000
       contents.firstUndelivered = try first(
         "SELECT min(cursor) + 1 FROM webhook WHERE epoch = (SELECT value FROM meta WHERE key = 'epoch')")
       if let published = try HistoryPublishedEvents(connection),
@@ -106,19 +112,20 @@ public enum HistoryRetention {
       {
         contents.firstUnpublished = min(published.through, .max - 1) + 1
       }
-      contents.firstRecentEvent = Int64(bitPattern: try reader.firstEvent(at: oldest) ?? UInt64(highest))
+      contents.firstRecentEvent = try reader.eventTimes.firstEvent(
+        lowest..<highest + 1, atServiceTime: service - policy.events * 1_000_000)
     }
     let unexamined = try connection.query("SELECT min(id) FROM transition WHERE id > ?", .integer(examined)) {
       $0.optionalInteger(0)
     }
     if let lowest = unexamined.first ?? nil, let highest = try first("SELECT max(id) FROM transition") {
       contents.transitions = lowest...highest
-      let oldest = now.wall - policy.transitions * 1_000_000
-      contents.firstRecentTransition = try reader.firstEntry(at: oldest, try reader.timeline(since: oldest))
+      contents.firstRecentTransition = try ServiceTime.firstTransition(
+        at: service - policy.transitions * 1_000_000, in: connection)
     }
-    contents.firstSample = try first("SELECT min(key) FROM sample")
-    contents.firstHour = try first("SELECT min(key) FROM hour")
-    contents.firstDay = try first("SELECT min(key) FROM day")
+    contents.firstSample = try SamplePeriod.oldest(.sample, at: service, in: connection)
+    contents.firstHour = try SamplePeriod.oldest(.hour, at: service, in: connection)
+    contents.firstDay = try SamplePeriod.oldest(.day, at: service, in: connection)
     let pages = try first("PRAGMA page_count") ?? 0
     let free = try first("PRAGMA freelist_count") ?? 0
     contents.size = (pages - free) * (try first("PRAGMA page_size") ?? 0)

@@ -1,4 +1,5 @@
 public import Database
+internal import Locks
 
 extension HistoryStore {
   // MARK: - Reading
@@ -46,6 +47,14 @@ extension HistoryStore {
       }, completion: completion)
   }
 
+  /// Returns how long ago an event was published.
+  ///
+  /// - Parameters:
+  ///   - sequence: its number.
+  ///   - time: its time by the wall clock, in microseconds since 1970.
+  /// - Returns: the time that the service has run since then.
+  public func age(of sequence: UInt64, at time: Int64) -> Duration { clock.age(of: sequence, at: time, now: .now) }
+
   // MARK: - State
 
   /// Whether events are committed before they are visible.
@@ -56,4 +65,16 @@ extension HistoryStore {
 
   /// The bytes of the database with its log.
   public var bytes: Int64 { statistics.bytes }
+
+  // MARK: - Observers
+
+  final class Observers: Sendable {
+    private let registered = Locked<[@Sendable (UInt64) -> Void]>([])
+
+    func add(_ observer: @escaping @Sendable (UInt64) -> Void) { registered.withLock { $0.append(observer) } }
+
+    func notify(_ visibleEnd: UInt64) {
+      for observer in registered.withLock({ $0 }) { observer(visibleEnd) }
+    }
+  }
 }

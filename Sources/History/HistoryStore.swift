@@ -16,11 +16,13 @@ public final class HistoryStore: Sendable {
   let thread: WriterThread
   let waker: Waker
   private let tasks: WriterMaintenanceTasks
+  let contents = StoreContentWriters()
   private let verifier = StoreVerifier()
   let observers: Observers
   private let threads = Locked<[LoopThread]>([])
   private let hasEnded = Latch()
 
+  let clock: EventClock
   private let opened: Locked<RecoveredStoreState>
   /// Counters for metrics.
   public let statistics: StoreStatistics
@@ -45,6 +47,7 @@ public final class HistoryStore: Sendable {
   private init(_ configuration: StoreConfiguration, _ opened: OpenedStoreFiles) throws(EventLoopError) {
     self.configuration = configuration
     files = opened.files
+    clock = opened.clock
     self.opened = Locked(opened.state)
     let statistics = StoreStatistics()
     let observers = Observers()
@@ -76,8 +79,8 @@ public final class HistoryStore: Sendable {
         queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
         statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
         isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier,
-        reopening: opened.reopening, onVisible: onVisible),
-      opened.commits, tasks)
+        contents: contents, reopening: opened.reopening, onVisible: onVisible),
+      opened.commits, opened.mark, tasks)
     self.statistics = statistics
     self.observers = observers
     self.waker = waker
@@ -130,7 +133,11 @@ public final class HistoryStore: Sendable {
   /// It never waits for the disk. The caller holds the lock that orders the events.
   ///
   /// - Returns: whether the events are visible already; otherwise ``observe(_:)`` reports it.
-  public func append(_ records: [EventRecord]) -> Bool { queue.append(records) }
+  public func append(_ records: [EventRecord]) -> Bool {
+    let now = StoreTime.now
+    if let first = records.first { clock.note(first.sequence, at: now) }
+    return queue.append(records, at: now)
+  }
 
   /// Has a statement executed in the next transaction, on the thread `store`.
   ///
@@ -185,15 +192,5 @@ public final class HistoryStore: Sendable {
     // A thread that the disk blocks ends with the process.
     for thread in started { thread.detach() }
     return hasEnded
-  }
-
-  final class Observers: Sendable {
-    private let registered = Locked<[@Sendable (UInt64) -> Void]>([])
-
-    func add(_ observer: @escaping @Sendable (UInt64) -> Void) { registered.withLock { $0.append(observer) } }
-
-    func notify(_ visibleEnd: UInt64) {
-      for observer in registered.withLock({ $0 }) { observer(visibleEnd) }
-    }
   }
 }

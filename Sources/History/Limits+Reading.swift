@@ -22,6 +22,21 @@ extension Limits {
   /// Runs of the service that a query examines, the newest first.
   static let runs = 100_000
 
+  /// Runs that are examined before the ones that are needed: the last boot with the right time may be some boots ago.
+  static let earlierRuns = 64
+
+  /// Microseconds by which events between two steps of the wall clock may be out of order.
+  ///
+  /// Threads number events a moment after they have taken their time. A smaller step of the clock does not matter.
+  static let clockTolerance: Int64 = 1_000_000
+
+  /// Parts of time between two steps of the wall clock that a query or a webhook examines, the newest first: a start and
+  /// a step each.
+  static let stretches = 10_000
+
+  /// The longest run in microseconds, a thousand years: the sum of all runs must not overflow.
+  static let longestRun: Int64 = 31_557_600_000_000_000
+
   /// Rows that one transaction of retention examines or deletes: about 10 ms.
   static let deletedRows = 2_000
 

@@ -42,14 +42,21 @@ enum Limits {
   /// The time between signs of life in the run's page, which bounds the error of the history's uptime after a kill.
   static let aliveInterval = Duration.seconds(10)
 
-  /// The time between two looks at the size of the files, for metrics and retention.
-  static let sizeInterval = Duration.seconds(10)
+  /// The time between two examinations of the files: their size, and whether they were removed or replaced.
+  ///
+  /// What is committed in between is lost only if the process is killed before the next one.
+  static let filesInterval = Duration.seconds(5)
 
   /// The time between signs of life in the database, for the end of a run by a power failure.
   static let aliveCommitInterval = Duration.seconds(60)
 
   /// Bytes of the newest events that a start loads, from which most subscribers resume.
   static let recoveredBytes = 2 << 20
+
+  /// The highest number of a run, so that a damaged file does not lead to an overflow.
+  ///
+  /// Revisions of targets are a million times as high.
+  static let highestRun: Int64 = 1 << 40
 
   /// Read-only connections: a long read must not delay the next one.
   static let readers = 2

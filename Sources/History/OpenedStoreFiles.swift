@@ -9,9 +9,12 @@ struct OpenedStoreFiles {
   let recovery: StoreRecovery
   /// The connection that writes; nil while the disk is not available.
   let commits: GroupCommitWriter?
+  /// The run of this process; nil while there is no connection.
+  let mark: StoreRunMark?
   let state: RecoveredStoreState
   /// What must happen before a database is opened, if none is open.
   let reopening: StoreReopening
+  let clock: EventClock
 
   init(_ configuration: StoreConfiguration) throws(StoreError) {
     files = StoreFiles(directory: try Self.lock(configuration), configuration: configuration)
@@ -22,7 +25,9 @@ struct OpenedStoreFiles {
     let watch = start?.watch()
     defer { watch?.end() }
     do throws(StoreError) {
-      (state, commits, reopening) = try Self.open(files, recovery, plan)
+      let opened = try Self.open(files, recovery, plan)
+      (state, commits, mark) = (opened.state, opened.commits, opened.mark)
+      (clock, reopening) = (opened.clock, opened.reopening)
     } catch {
       // The settings are wrong, and not the database.
       start?.end(configuration.logger)
@@ -30,7 +35,14 @@ struct OpenedStoreFiles {
     }
   }
 
-  private typealias Opened = (state: RecoveredStoreState, commits: GroupCommitWriter?, reopening: StoreReopening)
+  /// What is known after an attempt to open the database.
+  private struct Opened {
+    var state: RecoveredStoreState
+    var commits: GroupCommitWriter?
+    var mark: StoreRunMark?
+    var clock: EventClock
+    var reopening: StoreReopening
+  }
 
   private static func open(
     _ files: StoreFiles, _ recovery: StoreRecovery, _ plan: StoreStartPlan
@@ -55,8 +67,7 @@ struct OpenedStoreFiles {
         }
       }
       do throws(StoreError) {
-        let begun = try begin(files, recovery, damage, salvaged)
-        return (begun.state, begun.commits, .open)
+        return try begin(files, recovery, damage, salvaged)
       } catch {
         // A second attempt follows a damaged file that was set aside.
         guard case .database(let failure) = error, failure.isDamage, damage == nil else {
@@ -70,15 +81,23 @@ struct OpenedStoreFiles {
 
   private static func begin(
     _ files: StoreFiles, _ recovery: StoreRecovery, _ damage: String?, _ salvaged: SalvagedRows
-  ) throws(StoreError) -> (state: RecoveredStoreState, commits: GroupCommitWriter) {
+  ) throws(StoreError) -> Opened {
     let connection = try files.open()
     files.configuration.start?.beginRestoring()
     do throws(DatabaseError) {
-      let state = try recovery.begin(connection, damage: damage, salvaged: salvaged)
-      return (state, GroupCommitWriter(connection, epoch: state.epoch, run: state.run))
+      let (state, mark) = try recovery.begin(connection, damage: damage, salvaged: salvaged)
+      let commits = GroupCommitWriter(connection, epoch: state.epoch, run: state.run)
+      return Opened(state: state, commits: commits, mark: mark, clock: clock(connection, state), reopening: .open)
     } catch {
       throw .database(error)
     }
+  }
+
+  private static func clock(_ connection: DatabaseConnection?, _ state: RecoveredStoreState) -> EventClock {
+    let now = StoreTime.now
+    // Without them, events count as published now.
+    let stretches = connection.flatMap { try? ClockStretch.newest(since: .min, now: now, in: $0) }
+    return EventClock(stretches ?? [], next: state.lastSequence + 1, now: now)
   }
 
   private static func lock(_ configuration: StoreConfiguration) throws(StoreError) -> DataDirectory {
@@ -124,6 +143,7 @@ struct OpenedStoreFiles {
   private static func detached(_ reason: String, _ files: StoreFiles, _ reopening: StoreReopening) -> Opened {
     files.configuration.logger.error("the store cannot be opened", metadata: ["error": "\(reason)"])
     files.configuration.start?.beginRestoring()
-    return (RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable(reason)), nil, reopening)
+    let state = RecoveredStoreState(epoch: HistoryEpoch.random(), lastEnd: .unreadable(reason))
+    return Opened(state: state, clock: clock(nil, state), reopening: reopening)
   }
 }

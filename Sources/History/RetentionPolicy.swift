@@ -1,4 +1,4 @@
-/// How long the history is kept.
+/// How long the history is kept: ages are those of the time that the service has run, whatever the wall clock says.
 public struct RetentionPolicy: Sendable, Equatable {
   /// The age of events for replay, in seconds.
   public var events: Int64 = 7 * day
@@ -31,12 +31,12 @@ public enum RetentionStep: Sendable, Equatable {
   case events(before: Int64)
   /// Transitions with a lower row number that are not the last one of their subject below it, or are its removal.
   case transitions(before: Int64)
-  /// Rows of samples with a lower key.
-  case samples(before: Int64)
-  /// Hourly roll-ups with a lower key.
-  case hours(before: Int64)
-  /// Daily roll-ups with a lower key.
-  case days(before: Int64)
+  /// Samples of an hour since 1970.
+  case samples(hour: Int64)
+  /// Hourly roll-ups of an hour.
+  case hours(hour: Int64)
+  /// Daily roll-ups of a day since 1970.
+  case days(day: Int64)
 }
 
 /// What the database holds, as far as the retention needs it.
@@ -55,12 +55,12 @@ public struct RetentionContents: Sendable, Equatable {
   public var transitions: ClosedRange<Int64>?
   /// The first transition that is not too old.
   public var firstRecentTransition: Int64 = 0
-  /// The lowest key of `sample`; nil without rows.
-  public var firstSample: Int64?
-  /// The lowest key of `hour`; nil without rows.
-  public var firstHour: Int64?
-  /// The lowest key of `day`; nil without rows.
-  public var firstDay: Int64?
+  /// The hour of `sample` that was written first; nil without rows.
+  public var firstSample: SamplePeriod?
+  /// The hour of `hour` that was written first; nil without rows.
+  public var firstHour: SamplePeriod?
+  /// The day of `day` that was written first; nil without rows.
+  public var firstDay: SamplePeriod?
   /// The bytes that are in use.
   public var size: Int64 = 0
 
@@ -73,7 +73,7 @@ extension RetentionPolicy {
   ///
   /// - Parameters:
   ///   - contents: what the database holds.
-  ///   - time: the present time in seconds since 1970.
+  ///   - time: the time that the service has run, in microseconds.
   /// - Returns: the steps in order; none when everything is within the limits.
   public func steps(_ contents: RetentionContents, at time: Int64) -> [RetentionStep] {
     var steps: [RetentionStep] = []
@@ -94,12 +94,10 @@ extension RetentionPolicy {
       let bound = min(stored.upperBound, largest)
       if bound > stored.lowerBound { steps.append(.events(before: bound)) }
     }
-    let sample = SampleKey.first(of: (time - samples) / 3600)
-    if let first = contents.firstSample, first < sample { steps.append(.samples(before: sample)) }
-    let hour = SampleKey.first(of: (time - hours) / 3600)
-    if let first = contents.firstHour, first < hour { steps.append(.hours(before: hour)) }
-    let day = SampleKey.first(of: (time - days) / Self.day)
-    if let first = contents.firstDay, first < day { steps.append(.days(before: day)) }
+    func isOld(_ period: SamplePeriod, _ age: Int64) -> Bool { period.service < time - age * 1_000_000 }
+    if let first = contents.firstSample, isOld(first, samples) { steps.append(.samples(hour: first.number)) }
+    if let first = contents.firstHour, isOld(first, hours) { steps.append(.hours(hour: first.number)) }
+    if let first = contents.firstDay, isOld(first, days) { steps.append(.days(day: first.number)) }
     if let stored = contents.transitions, contents.firstRecentTransition > stored.lowerBound {
       steps.append(.transitions(before: contents.firstRecentTransition))
     }
@@ -109,8 +107,8 @@ extension RetentionPolicy {
 
   /// The oldest part of what may go first, when the database is too large.
   private func largest(_ contents: RetentionContents) -> RetentionStep? {
-    if let first = contents.firstSample { return .samples(before: SampleKey.end(of: first)) }
-    if let first = contents.firstHour { return .hours(before: SampleKey.end(of: first)) }
+    if let first = contents.firstSample { return .samples(hour: first.number) }
+    if let first = contents.firstHour { return .hours(hour: first.number) }
     if let stored = contents.events, stored.lowerBound < stored.upperBound {
       // A damaged file may have any numbers.
       let (bound, overflow) = stored.lowerBound.addingReportingOverflow(Int64(Limits.deletedRows))
@@ -135,9 +133,6 @@ enum SampleKey {
 
   /// The first key of a period.
   static func first(of period: Int64) -> Int64 { period << subjectBits }
-
-  /// The first key after the period of a key.
-  static func end(of key: Int64) -> Int64 { first(of: period(of: key) + 1) }
 
   static func period(of key: Int64) -> Int64 { key >> subjectBits }
 

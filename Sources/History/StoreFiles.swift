@@ -1,4 +1,5 @@
 internal import Database
+internal import Logging
 
 /// The files of a store in its directory.
 struct StoreFiles: Sendable {
@@ -25,6 +26,20 @@ struct StoreFiles: Sendable {
   /// The page of the store's runs, whose name no other store of the machine has.
   var pagePath: String? {
     directory.identity(of: "lock").map { "\(configuration.runtimeDirectory)/reachd-store-\($0)" }
+  }
+
+  /// What the lock file says about the run that used the store last; nil for nothing.
+  var mark: StoreRunMark? { StoreRunMark(directory.record) }
+
+  /// Writes the run into the lock file, after the database has it.
+  func write(_ mark: StoreRunMark) {
+    do throws(DatabaseFileError) {
+      try directory.write(record: mark.bytes)
+    } catch {
+      configuration.logger.warning(
+        "the lock file cannot be written, so that the restoration of a backup may not be noticed",
+        metadata: ["error": "\(error)"])
+    }
   }
 
   /// Opens the database with its settings and the present tables.

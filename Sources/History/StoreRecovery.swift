@@ -13,11 +13,11 @@ struct StoreRecovery {
   ///   - connection: the connection that writes.
   ///   - damage: what was wrong with files that were set aside; nil for none.
   ///   - salvaged: the rows that were read from them.
-  /// - Returns: what the last run left.
+  /// - Returns: what the last run left, and the new run.
   /// - Throws: SQLite's error, as damage if a statement does not fit the tables; nothing was changed then.
   func begin(
     _ connection: DatabaseConnection, damage: String? = nil, salvaged: SalvagedRows = SalvagedRows()
-  ) throws(DatabaseError) -> RecoveredStoreState {
+  ) throws(DatabaseError) -> (state: RecoveredStoreState, mark: StoreRunMark) {
     do throws(DatabaseError) {
       return try recover(connection, damage, salvaged)
     } catch {
@@ -27,120 +27,126 @@ struct StoreRecovery {
 
   private func recover(
     _ connection: DatabaseConnection, _ damage: String?, _ salvaged: SalvagedRows
-  ) throws(DatabaseError) -> RecoveredStoreState {
+  ) throws(DatabaseError) -> (state: RecoveredStoreState, mark: StoreRunMark) {
     let last = try Self.lastRun(in: connection)
+    let lastSequence = try Self.lastSequence(in: connection)
     var end = damage.map(HistoryRunEnd.damaged) ?? HistoryRunEnd.none
-    if let last, damage == nil { end = HistoryRunEnd(facts(last, try Self.meta("inode", in: connection))) }
+    if let last, damage == nil { end = HistoryRunEnd(try facts(last, lastSequence, connection)) }
     if let last, end.continues, !HistoryEpoch.isValid(last.epoch) {
       end = .lossy("the epoch of the last run is not one")
     }
     try closeRun(last, in: connection)
     let epoch = end.continues ? last?.epoch ?? HistoryEpoch.random() : HistoryEpoch.random()
     var state = RecoveredStoreState(epoch: epoch, lastEnd: end)
-    state.run = try beginRun(connection, epoch, isNew: !end.continues, salvaged)
+    state.lastSequence = end.continues ? lastSequence : 0
+    let run = NewRun(epoch: epoch, last: state.lastSequence, isNewEpoch: !end.continues)
+    let mark = try beginRun(connection, run, StoreContents(salvaged: salvaged))
+    state.run = mark.run
     if end.continues {
       state.events = try Self.newestEvents(in: connection)
-      state.lastSequence = try Self.lastSequence(in: connection)
       // After a hole at the end there is nothing to resume from.
       if state.events.last?.sequence != state.lastSequence { state.events = [] }
     }
     state.subjects = try Self.subjects(in: connection)
     state.targets = try Self.targets(in: connection)
-    return state
+    return (state, mark)
   }
 
   /// Continues this process's run after the database was opened again; the file may be another one than before.
   ///
   /// - Parameters:
+  ///   - present: the run of this process; nil if none was begun.
   ///   - connection: the connection that writes.
   ///   - epoch: the epoch of this process.
   ///   - lastCommitted: the last number that was committed, to another file if this one is new.
-  ///   - salvaged: the rows that were read from a damaged file.
-  /// - Returns: the number of the run.
+  ///   - contents: what another file must have: the rows of a damaged one, and what is in force.
+  /// - Returns: the run; another one than the present one if the file is another one.
   /// - Throws: SQLite's error.
   func resume(
-    _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64, _ salvaged: SalvagedRows
-  ) throws(DatabaseError) -> Int64 {
+    _ present: StoreRunMark?, _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64,
+    _ contents: StoreContents
+  ) throws(DatabaseError) -> StoreRunMark {
     do throws(DatabaseError) {
-      return try continueRun(connection, epoch, lastCommitted: lastCommitted, salvaged)
+      return try continueRun(present, connection, epoch, lastCommitted: lastCommitted, contents)
     } catch {
       throw error.asDamage
     }
   }
 
   private func continueRun(
-    _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64, _ salvaged: SalvagedRows
-  ) throws(DatabaseError) -> Int64 {
+    _ present: StoreRunMark?, _ connection: DatabaseConnection, _ epoch: String, lastCommitted: UInt64,
+    _ contents: StoreContents
+  ) throws(DatabaseError) -> StoreRunMark {
     let last = try Self.lastRun(in: connection)
-    let isOurs = try Self.meta("epoch", in: connection) == epoch
-    if let last, last.epoch == epoch, isOurs { return last.id }
-    // Events of this process wait for their commit.
-    return try beginRun(connection, epoch, isNew: !isOurs, isLossy: true, salvaged, missing: isOurs ? 0 : lastCommitted)
+    let lastSequence = try Self.lastSequence(in: connection)
+    let isOurEpoch = try Self.meta("epoch", in: connection) == epoch
+    let isOurFile = try hasSameFile(connection)
+    if let last, let present, last.token == present.token, isOurEpoch, isOurFile, lastSequence >= lastCommitted {
+      return present
+    }
+    // An earlier copy of this epoch's database has the events up to its last one.
+    let kept = isOurEpoch && lastSequence <= lastCommitted ? lastSequence : 0
+    let run = NewRun(
+      epoch: epoch, last: lastCommitted, isNewEpoch: !isOurEpoch || lastSequence > lastCommitted, isLossy: true,
+      missing: kept < lastCommitted ? kept + 1...lastCommitted : nil)
+    return try beginRun(connection, run, contents)
   }
 
-  /// Begins a run in a file that was not readable when the process started, or that replaces a damaged one.
-  ///
-  /// - Returns: the number of the run.
+  /// The run to begin.
+  private struct NewRun {
+    var epoch: String
+    /// The number of the last event.
+    var last: UInt64
+    /// Whether the events in the database are of another epoch.
+    var isNewEpoch: Bool
+    /// Whether events were published that are not committed.
+    var isLossy = false
+    /// The numbers of events that the database does not have.
+    var missing: ClosedRange<UInt64>?
+  }
+
+  /// Begins a run, in a file that may be another one than that of the last run.
   private func beginRun(
-    _ connection: DatabaseConnection, _ epoch: String, isNew: Bool, isLossy: Bool = false, _ salvaged: SalvagedRows,
-    missing lastMissing: UInt64 = 0
-  ) throws(DatabaseError) -> Int64 {
-    let run = try connection.transaction { () throws(DatabaseError) -> Int64 in
-      if isNew {
+    _ connection: DatabaseConnection, _ new: NewRun, _ contents: StoreContents
+  ) throws(DatabaseError) -> StoreRunMark {
+    let token = StoreRunMark.randomToken()
+    let mark = try connection.transaction { () throws(DatabaseError) -> StoreRunMark in
+      if new.isNewEpoch {
         // Events of another epoch cannot be replayed; their transitions stay.
         try connection.run("DELETE FROM event")
         try connection.run("DELETE FROM hole")
+        try ServiceTime.forgetEvents(in: connection)
       }
       // Numbers that were used are not used again, although the file does not have their events.
-      if lastMissing > 0 { try connection.run("INSERT INTO hole(first, last) VALUES(1, ?)", .bits(lastMissing)) }
-      try salvaged.insert(into: connection, at: time)
-      try Self.setMeta("epoch", .text(epoch), in: connection)
+      if let missing = new.missing {
+        try connection.run(
+          "INSERT INTO hole(first, last) VALUES(?, ?)", .bits(missing.lowerBound), .bits(missing.upperBound))
+      }
+      try contents.salvaged.insert(into: connection, at: time)
+      try Self.setMeta("epoch", .text(new.epoch), in: connection)
       try Self.setMeta("inode", .text(files.directory.identity(of: StoreFiles.database)), in: connection)
+      try Self.setMeta("birth", .integer(files.directory.birthTime(of: StoreFiles.database)), in: connection)
+      let mark = StoreRunMark(run: try nextRun(in: connection), token: token)
       try connection.run(
         """
-        INSERT INTO run(epoch, boot, started, started_uptime, alive, alive_uptime) VALUES(?, ?, ?, ?, ?, ?)
-        """, .text(epoch), .text(boot), .integer(time.wall), .integer(time.uptime), .integer(time.wall),
-        .integer(time.uptime))
-      let run = connection.lastInsertedRow
-      try RunHistoryWriter.begin(run, in: connection)
-      return run
+        INSERT INTO run(id, epoch, boot, started, started_uptime, alive, alive_uptime, token) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+        """, .integer(mark.run), .text(new.epoch), .text(boot), .integer(time.wall), .integer(time.uptime),
+        .integer(time.wall), .integer(time.uptime), .bits(token))
+      try ServiceTime.begin(mark.run, at: time, nextEvent: new.last + 1, in: connection)
+      try RunHistoryWriter.begin(mark.run, in: connection)
+      for write in contents.writers { try write(connection) }
+      return mark
     }
-    page?.begin(run, epoch, time, isLossy: isLossy)
-    return run
+    page?.begin(mark, new.epoch, time, last: new.last, isLossy: new.isLossy)
+    files.write(mark)
+    return mark
   }
 
-  // MARK: - The last run
-
-  struct LastRun {
-    var id: Int64
-    var epoch: String
-    var boot: String
-    var isClean: Bool
-  }
-
-  private static func lastRun(in connection: DatabaseConnection) throws(DatabaseError) -> LastRun? {
-    try connection.query("SELECT id, epoch, boot, clean FROM run ORDER BY id DESC LIMIT 1") { row in
-      LastRun(id: row.integer(0), epoch: row.text(1) ?? "", boot: row.text(2) ?? "", isClean: row.integer(3) != 0)
-    }.first
-  }
-
-  private func facts(_ last: LastRun, _ identity: String?) -> HistoryRunEnd.Facts {
-    let found: HistoryRunEnd.Facts.Page? = page.map { page in
-      if page.belongs(to: last.id, last.epoch) { return .ofLastRun(isLossy: page.isLossy) }
-      return (page.run ?? 0) > last.id ? .ofLaterRun : .other
-    }
-    return HistoryRunEnd.Facts(
-      isClean: last.isClean, isSameBoot: last.boot == boot,
-      isSameFile: identity == files.directory.identity(of: StoreFiles.database), page: found)
-  }
-
-  /// Stores the last sign of life of a run that did not end by itself.
-  private func closeRun(_ last: LastRun?, in connection: DatabaseConnection) throws(DatabaseError) {
-    guard let last, !last.isClean, last.boot == boot, let page, page.belongs(to: last.id, last.epoch) else { return }
-    let alive = page.alive
-    try connection.run(
-      "UPDATE run SET alive = max(alive, ?), alive_uptime = max(alive_uptime, ?) WHERE id = ?", .integer(alive.time),
-      .integer(alive.uptime), .integer(last.id))
+  /// A number above those of all runs, also of runs that the database does not have: revisions of targets contain it.
+  private func nextRun(in connection: DatabaseConnection) throws(DatabaseError) -> Int64 {
+    let stored = try connection.query("SELECT ifnull(max(id), 0) FROM run") { $0.integer(0) }.first ?? 0
+    guard stored < Limits.highestRun else { throw DatabaseError(damage: "run \(stored)", connection.path) }
+    return max(0, stored, files.mark?.run ?? 0, page?.run ?? 0) + 1
   }
 
   // MARK: - Rows
@@ -188,7 +194,7 @@ struct StoreRecovery {
     }
   }
 
-  private static func meta(_ key: String, in connection: DatabaseConnection) throws(DatabaseError) -> String? {
+  static func meta(_ key: String, in connection: DatabaseConnection) throws(DatabaseError) -> String? {
     try connection.query("SELECT value FROM meta WHERE key = ?", .text(key)) { $0.text(0) }.first ?? nil
   }
 

@@ -2,11 +2,11 @@ internal import Database
 
 /// The tables of the database, and the migrations from earlier versions.
 ///
-/// All times are microseconds since 1970, except `uptime` columns: microseconds of CLOCK_BOOTTIME. Sequence numbers are
-/// stored by their bits.
+/// All times are microseconds since 1970, except `uptime` columns, which are of CLOCK_BOOTTIME, and `service` columns, which
+/// are of ``ServiceTime``. Sequence numbers are stored by their bits.
 package enum StoreSchema {
   /// The version of the tables that this program writes (`PRAGMA user_version`).
-  package static let version = 3
+  package static let version = 4
 
   /// The oldest version of the program's schema that can use these tables (`meta.compatible_from`).
   package static let compatibleFrom = 1
@@ -82,6 +82,19 @@ package enum StoreSchema {
     DROP INDEX transition_subject;
     CREATE INDEX transition_subject ON transition(subject, id, run, boottime, new);
     """,
+    // Ages are those of the service's time, and a restored database is recognized by the token of its last run (ADR 52, 53).
+    // `stretch`: from an event and a transition on, the wall clock was at a time of CLOCK_BOOTTIME. `period`: when an hour or
+    // a day of samples was written last.
+    """
+    ALTER TABLE run ADD COLUMN token INTEGER;
+    ALTER TABLE run ADD COLUMN service INTEGER;
+    ALTER TABLE webhook ADD COLUMN seen_service INTEGER;
+    CREATE TABLE stretch(
+      id INTEGER PRIMARY KEY, run INTEGER NOT NULL, at INTEGER NOT NULL, uptime INTEGER NOT NULL, event INTEGER NOT NULL,
+      transition INTEGER NOT NULL);
+    CREATE TABLE period(
+      kind INTEGER NOT NULL, number INTEGER NOT NULL, service INTEGER NOT NULL, PRIMARY KEY(kind, number)) WITHOUT ROWID;
+    """ + ServiceTime.completion + SamplePeriod.adoption,
   ]
 
   /// The version of the tables in a file, 0 for a new one, and whether this program can use them.

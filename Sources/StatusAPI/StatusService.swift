@@ -72,7 +72,7 @@ public final class StatusService: Sendable {
         record: history?.resultHandler))
     self.schedule = schedule
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
-    if let store { schedule.restore(from: store, modules: settings.current.modules, logger) }
+    store?.restore(schedule, events, modules: settings.current.modules, logger)
     metrics.add(.checks(schedule))
     if let history {
       metrics.add(.store(history))

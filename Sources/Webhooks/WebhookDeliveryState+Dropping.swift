@@ -16,11 +16,8 @@ extension WebhookDeliveryState {
     return [.record(record)] + save(now)
   }
 
-  /// The age of an event; one of this run is not older than the run, also when the clock was stepped.
-  func age(of event: WebhookEvent, _ now: Moment) -> Duration {
-    let age = max(.zero, event.time.duration(to: now.time))
-    return event.sequence > startEnd ? min(age, now.uptime - startUptime) : age
-  }
+  /// The age of an event.
+  func age(of event: WebhookEvent, _ now: Moment) -> Duration { event.age + (now.uptime - event.readAt) }
 
   /// Adds events to the gap; they are settled.
   mutating func drop(through last: UInt64, count: Int?, _ reason: WebhookGap.Reason, _ now: Moment) {

@@ -28,9 +28,6 @@ struct WebhookDeliveryState: Sendable {
   /// The position that is stored, and when it was.
   var saved: UInt64
   var savedAt: Duration
-  /// The end and the uptime at the start: later events cannot be older than this process, whatever the clock says.
-  let startEnd: UInt64
-  let startUptime: Duration
   var lastNumber = 0
   var random: UInt64
 
@@ -65,8 +62,6 @@ struct WebhookDeliveryState: Sendable {
     readThrough = position.settled
     saved = position.settled
     savedAt = now.uptime
-    startEnd = end
-    startUptime = now.uptime
     random = seed
     if let notBefore = position.notBefore {
       let rest = max(.zero, now.time.duration(to: notBefore))
@@ -93,7 +88,10 @@ struct WebhookDeliveryState: Sendable {
     activity = .none
     switch batch {
     case .events(let events, let through) where through > readThrough:
-      buffer.append(contentsOf: events)
+      for var event in events {
+        event.readAt = now.uptime
+        buffer.append(event)
+      }
       readThrough = through
     case .missing(let through):
       let last = max(through, readThrough + 1)

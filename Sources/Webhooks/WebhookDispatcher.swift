@@ -106,6 +106,9 @@ public final class WebhookDispatcher: Sendable {
     return table.withLock { table in table.order.compactMap { table.report($0, now) } }
   }
 
+  /// What a restart needs of each webhook, also of removed ones.
+  public var positions: [String: WebhookPosition] { table.withLock(\.positions) }
+
   /// The state of one webhook; nil for an unknown id.
   public func report(_ id: String) -> WebhookReport? {
     let now = now

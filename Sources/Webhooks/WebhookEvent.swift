@@ -18,11 +18,15 @@ public struct WebhookEvent: Sendable, Equatable {
   public var labels: [String: String]
   /// Its data, JSON in UTF-8, as on the event stream.
   public var data: [UInt8]
+  /// How long ago it was published, when it was read: the time that the service has run since then.
+  public var age: Duration
+  /// The uptime when it was read.
+  var readAt = Duration.zero
 
   /// Creates an event.
   public init(
     sequence: UInt64, time: Timestamp, type: String, subject: String, state: String? = nil, target: String? = nil,
-    labels: [String: String] = [:], data: [UInt8]
+    labels: [String: String] = [:], data: [UInt8], age: Duration = .zero
   ) {
     self.sequence = sequence
     self.time = time
@@ -32,6 +36,7 @@ public struct WebhookEvent: Sendable, Equatable {
     self.target = target
     self.labels = labels
     self.data = data
+    self.age = age
   }
 }
 

@@ -53,6 +53,11 @@ struct WebhookTable: Sendable {
     return order.compactMap { entries[$0]?.definition.url.host }.filter { seen.insert($0).inserted }
   }
 
+  /// The positions of all webhooks, also of removed ones.
+  var positions: [String: WebhookPosition] {
+    (stored ?? [:]).merging(entries.compactMapValues(\.state?.position)) { $1 }
+  }
+
   /// The next time at which a state must be advanced; nil for none.
   var wakeAt: Duration? { entries.values.compactMap(\.wakeAt).min() }
 

@@ -1,4 +1,4 @@
-internal import Database
+public import Database
 public import History
 internal import JSONFormat
 internal import Locks
@@ -31,16 +31,7 @@ public final class WebhookTables: WebhookStorage {
   ) {
     let full = countUntrimmed(records)
     store.write { (connection) throws(DatabaseError) in
-      for (id, position) in positions {
-        try connection.run(
-          """
-          INSERT INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)
-          ON CONFLICT(id) DO UPDATE SET epoch = excluded.epoch, cursor = excluded.cursor, attempt = excluded.attempt,
-            next = excluded.next, state = excluded.state, seen = excluded.seen
-          """,
-          .text(id), .text(position.epoch), .bits(position.settled), .integer(Int64(position.failures)),
-          .integer(position.notBefore?.microseconds), .text(position.details), .integer(StoreTime.now.wall))
-      }
+      try Self.write(positions, to: connection)
       for entry in records {
         let record = entry.record
         try connection.run(
@@ -52,6 +43,24 @@ public final class WebhookTables: WebhookStorage {
       for id in full { try Self.trim(id, connection) }
     } completion: { result in
       if case .success = result { completion(true) } else { completion(false) }
+    }
+  }
+
+  /// Writes states into the table.
+  ///
+  /// - Throws: SQLite's error; the connection must be in a transaction.
+  public static func write(
+    _ positions: [String: WebhookPosition], to connection: DatabaseConnection
+  ) throws(DatabaseError) {
+    for (id, position) in positions {
+      try connection.run(
+        """
+        INSERT INTO webhook(id, epoch, cursor, attempt, next, state, seen) VALUES(?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT(id) DO UPDATE SET epoch = excluded.epoch, cursor = excluded.cursor, attempt = excluded.attempt,
+          next = excluded.next, state = excluded.state, seen = excluded.seen
+        """,
+        .text(id), .text(position.epoch), .bits(position.settled), .integer(Int64(position.failures)),
+        .integer(position.notBefore?.microseconds), .text(position.details), .integer(StoreTime.now.wall))
     }
   }
 
@@ -77,19 +86,28 @@ public final class WebhookTables: WebhookStorage {
   /// - Parameter configured: the ids of the webhooks, on the thread `store`.
   public func forgetRemoved(_ configured: @escaping @Sendable () -> [String]) {
     store.maintain(every: Limits.forgettingInterval) { (connection) throws(DatabaseError) in
-      try Self.forgetRemoved(connection, configured(), now: StoreTime.now.wall)
+      try Self.forgetRemoved(connection, configured(), now: try HistoryReader(connection).serviceTime())
     }
   }
 
+  /// Deletes what belongs to webhooks that are not among the configured ones.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection that writes, in a transaction.
+  ///   - configured: the ids of the webhooks.
+  ///   - now: the time that the service has run, in microseconds: the wall clock may be wrong.
+  /// - Throws: SQLite's error.
   static func forgetRemoved(
     _ connection: DatabaseConnection, _ configured: [String], now: Int64
   ) throws(DatabaseError) {
     // First, so that a webhook of a service that was off for long keeps its position.
     for id in configured {
-      try connection.run("UPDATE webhook SET seen = ? WHERE id = ?", .integer(now), .text(id))
+      try connection.run("UPDATE webhook SET seen_service = ? WHERE id = ?", .integer(now), .text(id))
     }
+    // New ones, and those of an earlier version.
+    try connection.run("UPDATE webhook SET seen_service = ? WHERE seen_service IS NULL", .integer(now))
     let oldest = now - Int64(Limits.forgetting / .microseconds(1))
-    try connection.run("DELETE FROM webhook WHERE seen < ?", .integer(oldest))
+    try connection.run("DELETE FROM webhook WHERE seen_service < ?", .integer(oldest))
     try connection.run(
       """
       DELETE FROM delivery WHERE id IN

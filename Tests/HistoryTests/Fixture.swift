@@ -30,7 +30,12 @@ final class HistoryFixture {
     try connection.run(
       "INSERT INTO run(id, epoch, boot, started, started_uptime, alive, alive_uptime) VALUES(?, '6f1c2a90', ?, ?, ?, ?, ?)",
       [.integer(run), .text(boot)] + times)
+    let next = try connection.query("SELECT ifnull(max(seq), 0) + 1 FROM event") { $0.bits(0) }.first ?? 1
+    try ServiceTime.begin(run, at: time(uptime), nextEvent: next, in: connection)
   }
+
+  /// A moment of the present boot.
+  func time(_ uptime: Int64) -> StoreTime { StoreTime(wall: Self.s(uptime + shift), uptime: Self.s(uptime)) }
 
   /// Sets the wall clock of the present boot.
   func setClock(shift: Int64) { self.shift = shift }
@@ -61,8 +66,24 @@ final class HistoryFixture {
       .integer(Int64(old.rawValue)), .integer(Int64(state.rawValue)))
   }
 
-  /// A reader at a moment of the present boot.
-  func reader(at uptime: Int64) -> HistoryReader {
-    HistoryReader(connection, now: StoreTime(wall: Self.s(uptime + shift), uptime: Self.s(uptime)))
+  /// Publishes events of the machine at one moment, each with a transition, as the store does.
+  func publish(_ events: ClosedRange<UInt64>, at uptime: Int64) throws {
+    let now = time(uptime)
+    var group = PendingRecords.Group()
+    group.records = events.map { number in
+      let record = EventRecord(
+        sequence: number, time: now.wall, uptime: now.uptime, kind: 0, subject: HistorySubject.machine,
+        body: Array("event \(number)".utf8),
+        transition: TransitionRecord(type: .status, old: .unknown, new: .reachable))
+      return PendingRecords.Waiting(record: record, since: 0, clocks: now)
+    }
+    _ = try GroupCommitWriter(connection, epoch: "6f1c2a90", run: run).commit(group)
+    try live(until: uptime)
   }
+
+  /// The numbers of the stored events.
+  func events() throws -> [Int64] { try connection.query("SELECT seq FROM event ORDER BY seq") { $0.integer(0) } }
+
+  /// A reader at a moment of the present boot.
+  func reader(at uptime: Int64) -> HistoryReader { HistoryReader(connection, now: time(uptime)) }
 }

@@ -25,16 +25,18 @@ import Testing
   }
 
   @Test func nothingIsDeletedWithinTheLimits() {
-    #expect(RetentionPolicy().steps(RetentionContents(), at: 1_800_000_000) == [])
+    #expect(RetentionPolicy().steps(RetentionContents(), at: 1_800_000_000_000_000) == [])
     var contents = RetentionContents()
     contents.events = 1...1_000
     contents.meanEventBytes = 500
     contents.firstRecentEvent = 1
     contents.transitions = 1...10
     contents.firstRecentTransition = 1
-    contents.firstSample = SampleKey.first(of: 500_000 - 47)
+    let now: Int64 = 1_000 * 3_600_000_000
+    contents.firstSample = SamplePeriod(number: 1, service: now - 48 * 3_600_000_000)
     contents.size = 1 << 20
-    #expect(RetentionPolicy().steps(contents, at: 500_000 * 3_600) == [])
+    #expect(RetentionPolicy().steps(contents, at: now) == [])
+    #expect(RetentionPolicy().steps(contents, at: now + 1) == [.samples(hour: 1)])
   }
 
   @Test func eventsAreLimitedByBytes() {
@@ -69,12 +71,12 @@ import Testing
     contents.size = 2 << 30
     contents.transitions = 5...50_000
     contents.firstRecentTransition = 5
-    let now: Int64 = 500_000 * 3_600
+    let now: Int64 = 3_600_000_000
     #expect(RetentionPolicy().steps(contents, at: now) == [.transitions(before: 50_000)])
-    contents.firstHour = SampleKey.key(499_990, 3)
-    #expect(RetentionPolicy().steps(contents, at: now) == [.hours(before: SampleKey.first(of: 499_991))])
-    contents.firstSample = SampleKey.key(499_999, 3)
-    #expect(RetentionPolicy().steps(contents, at: now) == [.samples(before: SampleKey.first(of: 500_000))])
+    contents.firstHour = SamplePeriod(number: 499_990, service: 0)
+    #expect(RetentionPolicy().steps(contents, at: now) == [.hours(hour: 499_990)])
+    contents.firstSample = SamplePeriod(number: 499_999, service: 1)
+    #expect(RetentionPolicy().steps(contents, at: now) == [.samples(hour: 499_999)])
   }
 
   @Test func theLastTransitionOfASubjectStays() throws {
@@ -180,19 +182,23 @@ import Testing
 
   @Test func oldRowsOfEveryTableAreDeleted() throws {
     let fixture = try HistoryFixture()
-    let now = StoreTime(wall: 500_000 * 3_600_000_000, uptime: 1)
-    for (table, period, age) in [
-      ("sample", Int64(500_000), Int64(48)), ("hour", 500_000, 90 * 24), ("day", 500_000 / 24, 800),
-    ] {
+    try fixture.begin(boot: "a", at: 0, shift: 0)
+    let (hour, now) = (Int64(3_600_000_000), StoreTime(wall: 1, uptime: 30_000 * 3_600_000_000))
+    for (kind, age) in [(SamplePeriod.Kind.sample, Int64(48)), (.hour, 90 * 24), (.day, 800 * 24)] {
       for back in [0, age - 1, age + 1, age + 50] {
         try fixture.connection.run(
-          "INSERT INTO \(table)(key, data) VALUES(?, x'00')", .integer(SampleKey.key(period - back, 1)))
+          "INSERT INTO \(kind.table)(key, data) VALUES(?, x'00')", .integer(SampleKey.key(100_000 - back, 1)))
+        try fixture.connection.run(
+          "INSERT INTO period VALUES(?, ?, ?)", .integer(kind.rawValue), .integer(100_000 - back),
+          .integer(now.uptime - back * hour))
       }
     }
     var progress = RetentionProgress()
     try retain(fixture, at: now, &progress)
-    for table in ["sample", "hour", "day"] {
-      #expect(try fixture.connection.query("SELECT count(*) FROM \(table)") { $0.integer(0) } == [2], "\(table)")
+    for kind in SamplePeriod.Kind.allCases {
+      for table in [kind.table, "period WHERE kind = \(kind.rawValue)"] {
+        #expect(try fixture.connection.query("SELECT count(*) FROM \(table)") { $0.integer(0) } == [2], "\(table)")
+      }
     }
   }
 }

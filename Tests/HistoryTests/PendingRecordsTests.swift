@@ -98,23 +98,3 @@ struct PendingRecordsTests {
     #expect(StoredTargetChange.state([1]).followed(by: nil) == .state([1]))
   }
 }
-
-@Suite("HistoryRunEnd")
-struct HistoryRunEndTests {
-  private func end(
-    clean: Bool = false, sameBoot: Bool = true, sameFile: Bool = true, _ page: HistoryRunEnd.Facts.Page?
-  ) -> HistoryRunEnd {
-    HistoryRunEnd(HistoryRunEnd.Facts(isClean: clean, isSameBoot: sameBoot, isSameFile: sameFile, page: page))
-  }
-
-  @Test("Ids continue only if nothing can be lost")
-  func continues() {
-    #expect(end(clean: true, nil) == .clean)
-    #expect(end(clean: true, sameBoot: false, .other) == .clean)
-    #expect(end(.ofLastRun(isLossy: false)) == .killed)
-    for lossy in [
-      end(.ofLastRun(isLossy: true)), end(nil), end(.other), end(sameBoot: false, .ofLastRun(isLossy: false)),
-      end(clean: true, sameFile: false, nil), end(clean: true, .ofLaterRun),
-    ] { #expect(!lossy.continues, "\(lossy)") }
-  }
-}

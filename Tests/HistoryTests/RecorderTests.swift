@@ -6,6 +6,10 @@ import Testing
 @Suite struct SampleRecorderTests {
   private static let start: Int64 = 500_000 * 3_600_000
 
+  private static func time(_ milliseconds: Int64) -> StoreTime {
+    StoreTime(wall: milliseconds * 1_000, uptime: (milliseconds - start) * 1_000)
+  }
+
   private func sample(_ second: Int64, _ latency: UInt32? = 1_000) -> Sample {
     Sample(time: Self.start + second * 1_000, latency: latency, state: latency == nil ? .down : .up)
   }
@@ -13,7 +17,7 @@ import Testing
   private func flush(_ recorder: SampleRecorder, _ fixture: HistoryFixture, at second: Int64) throws {
     while true {
       let flushed = try fixture.connection.transaction { () throws(DatabaseError) in
-        try recorder.flush(fixture.connection, at: Self.start + second * 1_000)
+        try recorder.flush(fixture.connection, at: Self.time(Self.start + second * 1_000))
       }
       recorder.committed(flushed)
       if !flushed.hasMore { return }
@@ -74,12 +78,12 @@ import Testing
       killed.record(sample(10, UInt32(target)), of: "target:\(target)")
     }
     let first = try fixture.connection.transaction { () throws(DatabaseError) in
-      try killed.flush(fixture.connection, at: Self.start + 20_000)
+      try killed.flush(fixture.connection, at: Self.time(Self.start + 20_000))
     }
     killed.committed(first)
     for _ in 0..<transactions {
       let flushed = try fixture.connection.transaction { () throws(DatabaseError) in
-        try killed.flush(fixture.connection, at: Self.start + 3_700_000)
+        try killed.flush(fixture.connection, at: Self.time(Self.start + 3_700_000))
       }
       killed.committed(flushed)
     }
@@ -151,5 +155,28 @@ import Testing
       try await store.commit()
     }
     #expect(keeper.recorder.dropped == 0)
+  }
+
+  /// The numbers of the targets are others there, although some are equal.
+  @Test func samplesInAnotherDatabaseBelongToTheirTargets() throws {
+    let names = ["target:a", "target:b", "target:c"]
+    let recorder = SampleRecorder()
+    let fixtures = try [HistoryFixture(), HistoryFixture()]
+    for (fixture, order) in zip(fixtures, [names, [names[0], names[2], names[1]]]) {
+      try fixture.begin(boot: "a", at: 0, shift: 0)
+      try fixture.connection.run("UPDATE run SET token = abs(random())")
+      for name in order { _ = try HistorySubject.reference(to: name, in: fixture.connection) }
+    }
+    for (index, fixture) in fixtures.enumerated() {
+      for (latency, name) in names.enumerated() {
+        recorder.record(sample(10 + Int64(index), UInt32(latency + 1)), of: name)
+      }
+      try flush(recorder, fixture, at: 20)
+    }
+    for (latency, name) in names.enumerated() {
+      let found = try rollups(recorder, fixtures[1], name, .minute)
+      #expect(found.map(\.count) == [1], "the open hour of the other one is lost")
+      #expect(found.first?.maximum == UInt32(latency + 1))
+    }
   }
 }

@@ -33,6 +33,27 @@ import Testing
     #expect(UptimeTimeline(runs: runs).monitored == [100..<110, 200..<210, 600..<610])
   }
 
+  /// Without a battery, a boot begins in 1970; it happened between the others, and as late as possible.
+  @Test func aBootWhoseClockIsBehindIsPlacedBeforeTheNextOne() {
+    let runs = [
+      UptimeRun(id: 1, boot: "a", started: 0, alive: 100, shift: 10_000),
+      UptimeRun(id: 2, boot: "b", started: 5, alive: 50, shift: 0),
+      UptimeRun(id: 3, boot: "c", started: 5, alive: 60, shift: 0),
+      UptimeRun(id: 4, boot: "d", started: 10, alive: 20, shift: 20_000),
+    ]
+    #expect(
+      UptimeTimeline(runs: runs).monitored == [10_000..<10_100, 19_910..<19_955, 19_955..<20_010, 20_010..<20_020])
+  }
+
+  @Test func aBootWhoseClockIsAheadIsPlacedBeforeTheNextOne() {
+    let runs = [
+      UptimeRun(id: 1, boot: "a", started: 0, alive: 100, shift: 90_000),
+      UptimeRun(id: 2, boot: "b", started: 0, alive: 100, shift: 10_000),
+      UptimeRun(id: 3, boot: "c", started: 0, alive: 20, shift: 20_000),
+    ]
+    #expect(UptimeTimeline(runs: runs).monitored == [9_900..<10_000, 10_000..<10_100, 20_000..<20_020])
+  }
+
   @Test func suspendedTimeIsNotMonitored() {
     let run = UptimeRun(id: 1, boot: "a", started: 0, alive: 100, shift: 1_000)
     let timeline = UptimeTimeline(

@@ -73,4 +73,92 @@ struct ClockTests {
     #expect(again.down >= after.down - 1)
     try second.terminate()
   }
+
+  // MARK: - Runs with a wrong clock
+
+  private func set(_ seconds: Int) throws { _ = try control.write("\(seconds)", as: "offset") }
+
+  /// The MTU in each event of an array, from a time on.
+  private func mtus(_ daemon: StoreDaemon, since: String) throws -> [Int] {
+    let answer = try daemon.get("/events?since=\(since)&types=interface", ["Accept": "application/json"])
+    let events = try JSONValue(answer.text).elements ?? []
+    return events.filter { $0["interface"]?["name"]?.text == "d0" }.compactMap { $0["interface"]?["mtu"]?.integer }
+  }
+
+  /// The number of the interface's changes in the history from a time on.
+  private func history(_ daemon: StoreDaemon, since: String) throws -> Int {
+    let page = try JSONValue(daemon.get("/history?subject=interface:d0&since=\(since)&limit=1000").text)
+    return page["history"]?.elements?.count ?? -1
+  }
+
+  private static let year = 365 * 86_400
+  /// Three years back, as without a battery; 450 days ahead; and less than a second, which is no step.
+  private static let offsets = [-3 * year, 450 * 86_400, -40 * 86_400, 5_400, -5_400]
+
+  @Test("What happened with a wrong clock, and before it, is found by the time since then", arguments: offsets)
+  func wrongClock(_ offset: Int) throws {
+    let first = try start()
+    try fixture.change(first, 1301...1310)
+    try first.terminate()
+    try set(offset)
+    let second = try start()
+    try fixture.change(second, 1311...1320)
+    #expect(try mtus(second, since: "-1h") == Array(1301...1320), "while the clock is wrong")
+    #expect(try history(second, since: "-1h") == 20)
+    try set(0)
+    try fixture.change(second, 1321...1330)
+    #expect(try mtus(second, since: "-1h") == Array(1301...1330), "after the clock was set")
+    #expect(try history(second, since: "-1h") == 30)
+    try second.terminate()
+    let third = try start()
+    #expect(try mtus(third, since: "-1h") == Array(1301...1330), "after a restart")
+    #expect(try history(third, since: "-1h") == 30)
+    try third.terminate()
+  }
+
+  @Test("A boot whose clock was never set hides nothing", arguments: offsets)
+  func wrongBoot(_ offset: Int) throws {
+    let first = try start()
+    try fixture.change(first, 1301...1310)
+    try first.terminate()
+    _ = try fixture.sqlite("UPDATE run SET boot = 'first'")
+    try set(offset)
+    let second = try start()
+    try fixture.change(second, 1311...1320)
+    try second.terminate()
+    _ = try fixture.sqlite("UPDATE run SET boot = 'second' WHERE boot != 'first'")
+    try set(0)
+    let third = try start()
+    try fixture.change(third, 1321...1330)
+    #expect(try mtus(third, since: "-1h") == Array(1301...1330))
+    #expect(try history(third, since: "-1h") == 30)
+    try third.terminate()
+  }
+
+  @Test(
+    "Retention deletes nothing because the clock was set", .enabled(if: isLong), arguments: [450 * 86_400, -3 * year])
+  func retention(_ offset: Int) throws {
+    let first = try start()
+    try fixture.change(first, 1301...1310)
+    try first.terminate()
+    let tables = ["event", "transition", "sample_minute"]
+    let rows = { try tables.map { try Int(fixture.sqlite("SELECT count(*) FROM \($0)").filter(\.isNumber)) ?? -1 } }
+    let before = try rows()
+    try set(offset)
+    let second = try start()
+    // Retention runs a minute after the start, with the sign of life.
+    let lived = "SELECT alive_uptime >= started_uptime + 60000000 FROM run ORDER BY id DESC LIMIT 1"
+    #expect(try eventually(within: .seconds(90)) { try fixture.sqlite(lived) == "1\n" })
+    try fixture.change(second, 1311...1320)
+    try set(0)
+    try fixture.change(second, 1321...1330)
+    let after = try rows()
+    #expect(zip(before, after).allSatisfy { $0 <= $1 }, "\(before) \(after)")
+    #expect(try mtus(second, since: "-1h") == Array(1301...1330))
+    #expect(try history(second, since: "-1h") == 30)
+    try second.terminate()
+  }
+
+  /// In `make test-store`.
+  private static let isLong = Program.environmentVariable("REACHD_STORE_KILLS") != nil
 }

@@ -25,17 +25,23 @@ final class StoreFixture {
     try namespace.ip(batch: ["link set d0 up", "link set d1 up"])
   }
 
-  /// Starts the program and waits until it has read the kernel.
+  /// Starts the program and waits until it has read the kernel; its data directory is the fixture's unless another is
+  /// given.
   func start(
     configuration: String? = nil, environment: [String: String] = [:], arguments: [String] = [],
-    launcher: [String] = []
+    launcher: [String] = [], data directory: String? = nil
   ) throws -> StoreDaemon {
-    try StoreDaemon(self, configuration, environment, arguments, launcher)
+    try StoreDaemon(self, directory ?? data.path, configuration, environment, arguments, launcher)
+  }
+
+  /// How another process ends that is to use a directory.
+  func launchSecond(_ directory: String) throws -> Child.End {
+    try StoreDaemon.launch(self, directory).wait(within: .seconds(60))
   }
 
   /// The output of the `sqlite3` program for the store's database.
-  func sqlite(_ statement: String) throws -> String {
-    try namespace.run("/usr/bin/sqlite3", ["\(data.path)/reachd.db", statement])
+  func sqlite(_ statement: String, in directory: String? = nil) throws -> String {
+    try namespace.run("/usr/bin/sqlite3", ["\(directory ?? data.path)/reachd.db", statement])
   }
 
   /// Makes the last run one of an earlier boot of the machine, as after a power failure.
@@ -59,11 +65,21 @@ final class StoreFixture {
   }
 
   /// Copies the log into the database file and empties it.
-  func emptyLog() throws { _ = try sqlite("PRAGMA wal_checkpoint(TRUNCATE)") }
+  func emptyLog(in directory: String? = nil) throws {
+    _ = try sqlite("PRAGMA wal_checkpoint(TRUNCATE)", in: directory)
+  }
 
   /// Changes the MTU of `d0` to one value after the other: about an event each.
   func changeMTU(_ values: some Sequence<Int>) throws {
     try namespace.ip(batch: values.map { "link set d0 mtu \($0)" })
+  }
+
+  /// Changes the MTU of `d0` to one value after the other, an event each: changes that are read together are one event.
+  func change(_ daemon: StoreDaemon, _ values: ClosedRange<Int>) throws {
+    for value in values {
+      try changeMTU([value])
+      #expect(try eventually { try mtu(daemon) == value })
+    }
   }
 
   /// The last MTU of `d0` by `/interfaces`.
@@ -80,11 +96,11 @@ final class StoreDaemon {
   private let namespace: Namespace
 
   init(
-    _ fixture: StoreFixture, _ configuration: String?, _ environment: [String: String], _ arguments: [String],
-    _ launcher: [String]
+    _ fixture: StoreFixture, _ data: String, _ configuration: String?, _ environment: [String: String],
+    _ arguments: [String], _ launcher: [String]
   ) throws {
     namespace = fixture.namespace
-    child = try Self.launch(fixture, fixture.data.path, configuration, environment, arguments, launcher)
+    child = try Self.launch(fixture, data, configuration, environment, arguments, launcher)
     let child = child
     guard eventually(within: .seconds(60), { Self.port(in: child.errors) != nil || child.poll() != nil }),
       let port = Self.port(in: child.errors)

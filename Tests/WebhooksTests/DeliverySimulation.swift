@@ -130,7 +130,11 @@ struct DeliverySimulation {
     guard Int.random(in: 0..<10, using: &generator) > 0 else {
       return perform(state.received(.failed, from: number, now))
     }
-    let found = Array(events[Int(after)...].prefix(Int.random(in: 1...5, using: &generator)))
+    let found = events[Int(after)...].prefix(Int.random(in: 1...5, using: &generator)).map { event in
+      var event = event
+      event.age = .microseconds(now.time.microseconds - event.time.microseconds)
+      return event
+    }
     perform(state.received(.events(found, through: found.last?.sequence ?? after), from: number, now))
   }
 

@@ -190,17 +190,38 @@ struct WebhookDeliveryStateTests {
     #expect(saved(effects)?.settled == 3)
   }
 
-  @Test("A clock that jumps does not expire the events of this run")
+  @Test("A step of the clock expires no event, also in a run that is longer than the maximum age")
   func steppedClock() {
     var now = Self.moment(0)
     var state = WebhookDeliveryState(
       nil, epoch: "e", end: 0, maximumAge: .seconds(3_600), source: "s", seed: 1, now)
     _ = state.start(now)
+    now = Self.moment(100_000)
     _ = state.available(1, now)
-    _ = state.received(.events([Self.event(1)], through: 1), from: 1, now)
+    _ = state.received(.events([Self.event(1, at: 100_000)], through: 1), from: 1, now)
     // A machine without a clock of its own sets it from the network.
-    now.time = Timestamp(microseconds: now.time.microseconds + 86_400_000_000 * 365)
+    now.time = Timestamp(microseconds: now.time.microseconds + 86_400_000_000 * 450)
+    #expect(state.oldestAge(now) == .zero)
     #expect(sent(state.routeChanged(isPresent: true, now)) == ["e-1"])
+  }
+
+  @Test("The age of an event of an earlier run is that of the service's time")
+  func earlierRun() {
+    let now = Self.moment(10)
+    var state = WebhookDeliveryState(
+      WebhookPosition(epoch: "e", settled: 0), epoch: "e", end: 2, maximumAge: .seconds(3_600), source: "s", seed: 1,
+      now)
+    _ = state.start(now)
+    // By the wall clock both are older than a year.
+    let events = [(UInt64(1), 3_601.0), (2, 3_000)].map { number, age in
+      WebhookEvent(
+        sequence: number, time: Timestamp(microseconds: 0), type: "path", subject: "machine", data: [0x30],
+        age: .seconds(age))
+    }
+    _ = state.received(.events(events, through: 2), from: 1, now)
+    #expect(state.oldestAge(Self.moment(20)) == .seconds(3_611))
+    #expect(sent(state.routeChanged(isPresent: true, Self.moment(20))) == ["e-1-gap"])
+    #expect(sent(answer(&state, 204, at: 21)) == ["e-2"])
   }
 
   @Test("Events that the store no longer has become a gap")

@@ -1,3 +1,4 @@
+import Database
 import History
 import Logging
 import ReachabilityModel
@@ -102,5 +103,30 @@ struct WebhookTablesTests {
     #expect(left.count >= Limits.loggedDeliveries && left.count <= Limits.loggedDeliveries + Limits.loggedExcess)
     #expect(left.first?.record == Self.record(1_499))
     #expect(await log(tables, "quiet")?.count == 1)
+  }
+
+  @Test("The position of a removed webhook stays for seven days in which the service runs")
+  func removed() async throws {
+    let store = try open()
+    defer { store.close(within: .seconds(10)) }
+    let tables = WebhookTables(store)
+    let position = WebhookPosition(epoch: "e", settled: 7)
+    #expect(await save(tables, ["ops": position, "old": position], []))
+    let day: Int64 = 86_400_000_000
+    func left(_ configured: [String], after service: Int64) async throws -> Set<String> {
+      await withCheckedContinuation { continuation in
+        store.write({ (connection) throws(DatabaseError) in
+          // A clock that was 450 days ahead.
+          try connection.run("UPDATE webhook SET seen = 450 * ?", .integer(day))
+          try WebhookTables.forgetRemoved(connection, configured, now: service)
+        }) { _ in continuation.resume() }
+      }
+      return Set(await load(tables)?.keys.map(\.self) ?? [])
+    }
+    #expect(try await left(["ops", "old"], after: 10 * day) == ["ops", "old"])
+    #expect(try await left(["ops"], after: 17 * day) == ["ops", "old"])
+    #expect(try await left(["ops"], after: 17 * day + 1) == ["ops"])
+    // A service that was not updated for long keeps what is configured.
+    #expect(try await left(["ops"], after: 100 * day) == ["ops"])
   }
 }

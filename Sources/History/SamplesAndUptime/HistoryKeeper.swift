@@ -34,7 +34,7 @@ public final class HistoryKeeper: Sendable {
       self?.retain(Limits.retentionSteps)
     }
     store.maintain(every: Limits.never, runsAtEnd: true) { [recorder] (connection) throws(DatabaseError) in
-      _ = try recorder.flush(connection, at: now().wall / 1_000)
+      _ = try recorder.flush(connection, at: now())
     }
   }
 
@@ -57,7 +57,7 @@ public final class HistoryKeeper: Sendable {
     else { return }
     let flushed = Locked<SampleRecorder.Flushed?>(nil)
     store.write { [recorder, now] (connection) throws(DatabaseError) in
-      let written = try recorder.flush(connection, at: now().wall / 1_000)
+      let written = try recorder.flush(connection, at: now())
       flushed.withLock { $0 = written }
     } completion: { [self] result in
       isFlushing.withLock { $0 = false }

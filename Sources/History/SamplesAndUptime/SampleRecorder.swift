@@ -17,6 +17,8 @@ public final class SampleRecorder: Sendable {
     var open = OpenSampleHours()
     /// The numbers of the targets' names; there are as many as registered targets.
     var references: [String: Int64] = [:]
+    /// The run in the database that has these numbers; nil before the first one is read.
+    var run: SampleRun?
     /// Samples that were dropped, because the store did not take them.
     var dropped: UInt64 = 0
   }
@@ -60,8 +62,10 @@ public final class SampleRecorder: Sendable {
       entries += SampleStaging.decode(row.blob(1), minute: row.integer(0))
       return true
     }
+    let run = try SampleRun(connection)
     entries.removeAll { OpenSampleHours.hour(of: $0.sample.time) == hour && $0.subject <= subject }
     state.withLock { state in
+      state.run = run
       for entry in entries { state.open.append(entry.sample, of: entry.subject) }
     }
   }
@@ -70,18 +74,18 @@ public final class SampleRecorder: Sendable {
   ///
   /// - Parameters:
   ///   - connection: the connection that writes, in a transaction.
-  ///   - time: the present time in milliseconds since 1970.
+  ///   - now: the present time.
   /// - Returns: what to do after the commit.
   /// - Throws: SQLite's error; the samples are written with the next call then.
-  public func flush(_ connection: DatabaseConnection, at time: Int64) throws(DatabaseError) -> Flushed {
+  public func flush(_ connection: DatabaseConnection, at now: StoreTime) throws(DatabaseError) -> Flushed {
+    let time = now.wall / 1_000
     let (received, references) = state.withLock { ($0.received, $0.references) }
     var known = references
     var open = state.withLock(\.open)
-    // A database that replaces a damaged one has other numbers; the open hour is lost with the damaged one.
-    if let (name, number) = references.first, try HistorySubject.reference(to: name, in: connection) != number {
-      (known, open) = ([:], OpenSampleHours())
-    }
-    let isReplaced = known.isEmpty && !references.isEmpty
+    // A database that takes the place of another one has other numbers; the open hour is lost with the other one.
+    let run = try SampleRun(connection)
+    let isReplaced = state.withLock { $0.run.map { $0 != run } ?? false }
+    if isReplaced { (known, open) = ([:], OpenSampleHours()) }
     var entries: [SampleStaging.Entry] = []
     for item in received {
       var subject = known[item.subject]
@@ -90,8 +94,9 @@ public final class SampleRecorder: Sendable {
       known[item.subject] = subject
       entries.append(SampleStaging.Entry(subject: subject, sample: item.sample))
     }
-    var flushed = Flushed(count: received.count, references: known, entries: entries, isReplaced: isReplaced)
-    if let hour = open.closedHour(at: time) { try end(hour, of: open, at: time, connection, &flushed) }
+    var flushed = Flushed(
+      count: received.count, references: known, entries: entries, isReplaced: isReplaced, run: run)
+    if let hour = open.closedHour(at: time) { try end(hour, of: open, at: now, connection, &flushed) }
     // After the end of the hour, which deletes the rows of that hour: samples that arrive late are not in it.
     try SampleTables.stage(entries, at: time, connection)
     return flushed
@@ -99,17 +104,19 @@ public final class SampleRecorder: Sendable {
 
   /// Writes one part of an hour that is over.
   private func end(
-    _ hour: Int64, of open: OpenSampleHours, at time: Int64, _ connection: DatabaseConnection, _ flushed: inout Flushed
+    _ hour: Int64, of open: OpenSampleHours, at now: StoreTime, _ connection: DatabaseConnection,
+    _ flushed: inout Flushed
   ) throws(DatabaseError) {
     let progress = try SampleTables.progress(connection)
     let last = progress.hour == hour ? progress.subject : 0
     let part = open.next(in: hour, after: last, limit: Limits.closedTargets)
     for (subject, chunk) in part { try SampleTables.close(chunk, of: subject, connection) }
+    try SamplePeriod.note(hour: hour, at: try ServiceTime.now(now, in: connection), in: connection)
     flushed.written = part.map { OpenSampleHours.Key(hour: hour, subject: $0.subject) }
     flushed.hasMore = part.count == Limits.closedTargets
     try SampleTables.setProgress(flushed.hasMore ? (hour, part.last?.subject ?? 0) : nil, connection)
     guard !flushed.hasMore else { return }
-    try SampleTables.unstage(through: hour, present: OpenSampleHours.hour(of: time), connection)
+    try SampleTables.unstage(through: hour, present: OpenSampleHours.hour(of: now.wall / 1_000), connection)
   }
 
   /// What ``flush(_:at:)`` has written.
@@ -118,6 +125,7 @@ public final class SampleRecorder: Sendable {
     fileprivate var references: [String: Int64]
     fileprivate var entries: [SampleStaging.Entry]
     fileprivate var isReplaced: Bool
+    fileprivate var run: SampleRun
     fileprivate var written: [OpenSampleHours.Key] = []
     /// Whether the next call can follow immediately, because the hour that is over has more targets.
     public fileprivate(set) var hasMore = false
@@ -128,6 +136,7 @@ public final class SampleRecorder: Sendable {
     state.withLock { state in
       state.received.removeFirst(flushed.count)
       state.references = flushed.references
+      state.run = flushed.run
       if flushed.isReplaced { state.open = OpenSampleHours() }
       state.open.remove(flushed.written)
       for entry in flushed.entries { state.open.append(entry.sample, of: entry.subject) }
@@ -147,5 +156,18 @@ public final class SampleRecorder: Sendable {
       state.open.samples(of: subject)
         + state.received.filter { $0.subject == name }.map(\.sample)
     }
+  }
+}
+
+/// The last run in a database: another database has another one.
+private struct SampleRun: Hashable {
+  private let id: Int64?
+  private let token: Int64?
+
+  init(_ connection: DatabaseConnection) throws(DatabaseError) {
+    let last = try connection.query("SELECT id, token FROM run ORDER BY id DESC LIMIT 1") {
+      ($0.integer(0), $0.optionalInteger(1))
+    }
+    (id, token) = (last.first?.0, last.first?.1)
   }
 }

@@ -40,8 +40,9 @@ public struct UptimeSuspension: Sendable, Equatable {
 /// Places the runs of the service in UTC.
 ///
 /// Durations within a boot are those of CLOCK_BOOTTIME, and the last reading of the wall clock in a boot places it. So a
-/// step of the wall clock moves all records of the boot together. Boots do not overlap: a boot that would end after the
-/// next one begins is moved back.
+/// step of the wall clock moves all records of the boot together. Boots do not overlap. One whose clock contradicts the
+/// others', because it ends after the next one begins, or begins before an earlier one ends, is placed directly before the
+/// next one: nothing that happened since a moment is missed.
 public struct UptimeTimeline: Sendable {
   /// The intervals of UTC in microseconds in which the service ran, ascending and disjoint.
   public let monitored: [Range<Int64>]
@@ -57,17 +58,17 @@ public struct UptimeTimeline: Sendable {
   public init(runs: [UptimeRun], suspensions: [UptimeSuspension] = []) {
     var shifts: [Int64: Int64] = [:]
     var spans: [(run: Int64, range: Range<Int64>)] = []
-    var next: (boot: String, shift: Int64, start: Int64)?
-    for run in runs.reversed() {
-      var shift = next?.boot == run.boot ? next?.shift ?? run.shift : run.shift
-      let limit = next?.start ?? .max
-      // Each boot that a damaged file has may move the one before it; the sum must not overflow.
-      if next?.boot != run.boot { shift = max(-Limits.latestTime, min(shift, limit - run.alive)) }
-      shifts[run.id] = shift
-      let end = min(max(run.alive, run.started) + shift, limit)
-      let start = min(run.started + shift, end)
-      spans.append((run.id, start..<end))
-      next = (run.boot, shift, start)
+    var limit = Int64.max
+    let boots = Self.boots(runs)
+    for (index, boot) in boots.enumerated().reversed() {
+      let shift = Self.shift(of: boot, after: boots[max(0, index - Limits.earlierRuns)..<index], before: limit)
+      for run in boot.runs.reversed() {
+        shifts[run.id] = shift
+        let end = min(max(run.alive, run.started) + shift, limit)
+        let start = min(run.started + shift, end)
+        spans.append((run.id, start..<end))
+        limit = start
+      }
     }
     self.shifts = shifts
     spans.reverse()
@@ -78,6 +79,41 @@ public struct UptimeTimeline: Sendable {
       return Self.subtract(
         (asleep[run] ?? []).map { ($0.range.lowerBound + shift)..<($0.range.upperBound + shift) }, from: range)
     }
+  }
+
+  /// Runs of one boot, ascending; at least one.
+  private struct Boot {
+    var runs: ArraySlice<UptimeRun>
+    /// Its times of CLOCK_BOOTTIME.
+    var start: Int64
+    var end: Int64
+    /// By the last reading of the wall clock.
+    var shift: Int64
+  }
+
+  private static func boots(_ runs: [UptimeRun]) -> [Boot] {
+    var boots: [Boot] = []
+    for (index, run) in runs.enumerated() {
+      let end = max(run.alive, run.started)
+      if let last = boots.last, runs[index - 1].boot == run.boot {
+        boots[boots.count - 1] = Boot(
+          runs: runs[last.runs.startIndex...index], start: last.start, end: max(last.end, end), shift: run.shift)
+      } else {
+        boots.append(Boot(runs: runs[index...index], start: run.started, end: end, shift: run.shift))
+      }
+    }
+    return boots
+  }
+
+  /// What to add to the times of a boot; `limit` is the start of the next one, `.max` for the present boot.
+  private static func shift(of boot: Boot, after earlier: ArraySlice<Boot>, before limit: Int64) -> Int64 {
+    guard limit != .max else { return boot.shift }
+    // The end of the last boot before it whose own clock may be right.
+    let latest = earlier.map { $0.end + $0.shift }.filter { $0 <= limit }.max() ?? .min
+    let isAhead = boot.end + boot.shift > limit
+    let isBehind = boot.start + boot.shift < latest
+    // Each boot that a damaged file has may move the one before it; the sum must not overflow.
+    return isAhead || isBehind ? max(-Limits.latestTime, limit - boot.end) : boot.shift
   }
 
   private static func subtract(_ holes: [Range<Int64>], from range: Range<Int64>) -> [Range<Int64>] {

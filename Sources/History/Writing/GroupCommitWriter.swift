@@ -8,6 +8,8 @@ final class GroupCommitWriter: @unchecked Sendable {
   private let epoch: String
   /// The number of the run.
   let run: Int64
+  /// The wall clock minus CLOCK_BOOTTIME in the last stretch of the run; nil if that is not known.
+  private var shift: Int64?
   /// The numbers of subjects; there are as many as interfaces and targets.
   private var references: [String: Int64] = [:]
 
@@ -38,8 +40,9 @@ final class GroupCommitWriter: @unchecked Sendable {
         return results
       }
     } catch {
-      // Some of the subjects may have been inserted in the transaction.
+      // Some of the subjects, and a stretch, may have been inserted in the transaction.
       references = [:]
+      shift = nil
       throw error
     }
   }
@@ -50,7 +53,10 @@ final class GroupCommitWriter: @unchecked Sendable {
         "INSERT OR REPLACE INTO hole(first, last) VALUES(?, ?)", .bits(hole.lowerBound), .bits(hole.upperBound))
       for record in group.states.values { try restoreState(record) }
     }
-    for waiting in group.records { try insert(waiting.record) }
+    for waiting in group.records {
+      try begin(waiting)
+      try insert(waiting.record)
+    }
     // Only the last state of each subject is written.
     var last: [String: EventRecord] = [:]
     for waiting in group.records where waiting.record.state != nil || waiting.record.target != nil {
@@ -62,6 +68,22 @@ final class GroupCommitWriter: @unchecked Sendable {
       last[record.subject] = record
     }
     for record in last.values { try restoreState(record) }
+  }
+
+  /// Begins a stretch if the wall clock was set since the last one.
+  private func begin(_ waiting: PendingRecords.Waiting) throws(DatabaseError) {
+    guard let clocks = waiting.clocks else { return }
+    let present = clocks.wall &- clocks.uptime
+    if shift == nil { shift = try storedShift() }
+    if let shift, ClockStretch.isSame(shift, present) { return }
+    try ClockStretch.begin(run, at: clocks, nextEvent: waiting.record.sequence, in: connection)
+    shift = present
+  }
+
+  private func storedShift() throws(DatabaseError) -> Int64? {
+    try connection.query("SELECT at - uptime FROM stretch WHERE run = ? ORDER BY id DESC LIMIT 1", .integer(run)) {
+      $0.integer(0)
+    }.first
   }
 
   private func insert(_ record: EventRecord) throws(DatabaseError) {

@@ -8,6 +8,8 @@ struct PendingRecords {
   struct Waiting {
     var record: EventRecord
     var since: Int64
+    /// The clocks when it was handed over; nil if they are not to be compared.
+    var clocks: StoreTime?
   }
 
   /// What one transaction commits.
@@ -61,13 +63,13 @@ struct PendingRecords {
   /// - Returns: whether they are visible immediately, whether the queue was empty, and whether the stall timer must be
   ///   set, because the thread that writes may be blocked without a transaction.
   mutating func append(
-    _ records: [EventRecord], at now: Int64
+    _ records: [EventRecord], at now: Int64, _ clocks: StoreTime? = nil
   ) -> (isVisible: Bool, wasEmpty: Bool, needsTimer: Bool) {
     let wasEmpty = !hasWork
     let needsTimer = isOnDisk && stallDeadline == nil
     guard let last = records.last, !isClosed else { return (true, false, false) }
     for record in records {
-      waiting.append(Waiting(record: record, since: now))
+      waiting.append(Waiting(record: record, since: now, clocks: clocks))
       bytes += record.cost
     }
     lastAppended = last.sequence
@@ -171,10 +173,8 @@ struct PendingRecords {
   private mutating func forget(_ record: EventRecord, isOlder: Bool = false) {
     bytes -= record.cost
     unkept += 1
-    hole =
-      min(
-        hole?.lowerBound ?? record.sequence, record.sequence)...max(
-        hole?.upperBound ?? record.sequence, record.sequence)
+    let number = record.sequence
+    hole = min(hole?.lowerBound ?? number, number)...max(hole?.upperBound ?? number, number)
     guard record.state != nil || record.target != nil else { return }
     let other = states[record.subject]
     let (older, newer) = isOlder ? (record.withoutBody, other) : (other, record.withoutBody)

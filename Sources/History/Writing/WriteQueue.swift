@@ -20,9 +20,9 @@ final class WriteQueue: Sendable {
   // MARK: - Any thread
 
   /// Adds events; true if they are visible already, because the disk is not waited for.
-  func append(_ records: [EventRecord]) -> Bool {
+  func append(_ records: [EventRecord], at clocks: StoreTime) -> Bool {
     let now = MonotonicInstant.now.nanoseconds
-    let (isVisible, wasEmpty, needsTimer) = pending.withLock { $0.append(records, at: now) }
+    let (isVisible, wasEmpty, needsTimer) = pending.withLock { $0.append(records, at: now, clocks) }
     // The thread may be blocked in a checkpoint, and no event waited when it began.
     if needsTimer { stallTimer.set(after: Limits.stall) }
     if wasEmpty { waker.wake() }
@@ -65,6 +65,8 @@ final class WriteQueue: Sendable {
       let result = pending.committed(group)
       // Under the lock: no event can become visible without its commit before the next one is appended.
       if result.isKeeping { page?.isLossy = false }
+      // Before other threads see the events: a database that does not have them is not the one of this run.
+      if result.isAdvanced || result.isKeeping { page?.lastVisible = pending.lastVisible }
       return result
     }
   }

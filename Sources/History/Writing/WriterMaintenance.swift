@@ -45,7 +45,7 @@ struct WriterMaintenance {
   private var requestedAfter: Int?
   private var checkpointAt = MonotonicInstant.now
   private var taskTimes: [MonotonicInstant] = []
-  private var sizeAt = MonotonicInstant.now
+  private var filesAt = MonotonicInstant.now
 
   init(page: WriterRunPage?, tasks: WriterMaintenanceTasks) {
     self.page = page
@@ -66,15 +66,15 @@ struct WriterMaintenance {
   /// When ``due(at:log:synchronized:isBusy:)`` has the next step.
   func nextDeadline(isOpen: Bool) -> MonotonicInstant? {
     guard isOpen else { return nil }
-    var times = [aliveAt, aliveCommitAt] + taskTimes
+    var times = [aliveAt, aliveCommitAt, filesAt] + taskTimes
     if hasLog { times.append(lastCommit.advanced(by: requestedAfter != nil ? .seconds(1) : Limits.checkpointIdle)) }
     return times.min()
   }
 
-  /// Whether the size of the files is to be read again.
-  mutating func isSizeDue(at now: MonotonicInstant) -> Bool {
-    guard now >= sizeAt else { return false }
-    sizeAt = now.advanced(by: Limits.sizeInterval)
+  /// Whether the files are to be examined again.
+  mutating func areFilesDue(at now: MonotonicInstant) -> Bool {
+    guard now >= filesAt else { return false }
+    filesAt = now.advanced(by: Limits.filesInterval)
     return true
   }
 

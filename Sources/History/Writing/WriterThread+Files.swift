@@ -3,8 +3,8 @@ internal import EventLoop
 internal import Logging
 
 extension WriterThread {
-  /// Synchronizes the row of this run before an event is visible: otherwise the run before it, which may have ended
-  /// cleanly, were the last one after a power failure, and its numbers would be used twice.
+  /// Synchronizes the row of this run, and the lock file, before an event is visible: otherwise the run before it, which
+  /// may have ended cleanly, were the last one after a power failure, and its numbers would be used twice.
   func synchronizeStart() {
     guard commits != nil else { return }
     queue.setOnDisk(true)
@@ -12,6 +12,7 @@ extension WriterThread {
     defer { queue.setOnDisk(false) }
     do throws(DatabaseFileError) {
       try DatabaseFileSynchronizer(files.logPath).synchronize()
+      try files.directory.synchronizeRecord()
     } catch {
       hasSyncFailed.set()
     }
@@ -22,6 +23,7 @@ extension WriterThread {
   func closeConnection() {
     sync.use(nil)
     commits = nil
+    opened = nil
   }
 
   func reopen(_ reason: String) {
@@ -52,11 +54,21 @@ extension WriterThread {
       return
     }
     do {
+      guard try files.directory.relock() else { throw StoreError.inUse(path: files.directory.path) }
       let connection = try files.open()
+      let before = mark
+      // Before its first run this process has not read what is stored, and must not replace it.
+      let writers = before == nil ? [] : contents.all
       let run = try StoreRecovery(files: files, page: recovery.page, boot: recovery.boot, time: .now).resume(
-        connection, epoch, lastCommitted: queue.lastCommitted, salvaged)
+        before, connection, epoch, lastCommitted: queue.lastCommitted,
+        StoreContents(salvaged: salvaged, writers: writers))
       salvaged = SalvagedRows()
-      commits = GroupCommitWriter(connection, epoch: epoch, run: run)
+      use(connection, run)
+      claim()
+      if let before, before != run {
+        logger.notice("the store continues in another file", metadata: ["path": "\(files.databasePath)"])
+        synchronizeStart()
+      }
       reopenAt = nil
       readers.reopen()
       useLog()
@@ -66,6 +78,13 @@ extension WriterThread {
       if case .database(let error)? = error as? StoreError, error.isDamage { setAside("\(error)") }
       logger.debug("the store cannot be opened", metadata: ["error": "\(error)"])
     }
+  }
+
+  /// Uses a connection for the events of a run.
+  private func use(_ connection: DatabaseConnection, _ run: StoreRunMark) {
+    mark = run
+    commits = GroupCommitWriter(connection, epoch: epoch, run: run.run)
+    opened = files.opened
   }
 
   func setAside(_ reason: String) { perform(StoreSetAside(.damage(reason))) }

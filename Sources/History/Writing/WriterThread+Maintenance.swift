@@ -4,9 +4,12 @@ internal import Logging
 
 extension WriterThread {
   func maintain() {
+    if commits != nil, upkeep.areFilesDue(at: .now) {
+      statistics.recordBytes(files.bytes)
+      checkFiles()
+    }
     let isBusy = queue.hasWork
     guard let commits, !isBusy || isLogLarge else { return }
-    if upkeep.isSizeDue(at: .now) { statistics.recordBytes(files.bytes) }
     let due = upkeep.due(at: .now, log: commits.connection.logPages, synchronized: sync.progress, isBusy: isBusy)
     for step in due where self.commits != nil {
       queue.setOnDisk(true)
@@ -20,7 +23,9 @@ extension WriterThread {
     do throws(DatabaseError) {
       switch step {
       case .synchronize: sync.synchronizeNow()
-      case .checkpoint: try commits.connection.checkpoint()
+      case .checkpoint:
+        defer { opened?.databaseBytes = files.databaseBytes }
+        try commits.connection.checkpoint()
       case .alive:
         try commits.connection.run(
           "UPDATE run SET alive = ?, alive_uptime = ? WHERE id = ?", .integer(StoreTime.now.wall),
@@ -61,8 +66,21 @@ extension WriterThread {
         "UPDATE run SET clean = 1, ended = ?, alive = ?, alive_uptime = ? WHERE id = ?", .integer(time.wall),
         .integer(time.wall), .integer(time.uptime), .integer(commits.run))
     } catch {
-      logger.error("the end of the run cannot be stored", metadata: ["error": "\(error)"])
+      return logger.error("the end of the run cannot be stored", metadata: ["error": "\(error)"])
     }
-    try? DatabaseFileSynchronizer(files.logPath).synchronize()
+    synchronizeEnd()
+  }
+
+  /// Writes the end of the run into the lock file, after the disk has it in the database.
+  private func synchronizeEnd() {
+    do throws(DatabaseFileError) {
+      try DatabaseFileSynchronizer(files.logPath).synchronize()
+      guard var mark else { return }
+      mark.end = queue.lastCommitted
+      files.write(mark)
+      try files.directory.synchronizeRecord()
+    } catch {
+      logger.error("the end of the run is not synchronized with the disk", metadata: ["error": "\(error)"])
+    }
   }
 }

@@ -20,6 +20,12 @@ internal import Logging
   let onVisible: @Sendable () -> Void
 
   var commits: GroupCommitWriter?
+  /// The run in the database; nil while none was begun.
+  var mark: StoreRunMark?
+  /// The files that the connection has open; nil without one.
+  var opened: OpenStoreFiles?
+  /// Write what is in force to a file that takes the place of another one.
+  let contents: StoreContentWriters
   var upkeep: WriterMaintenance
   var reopenAt: MonotonicInstant?
   /// What was read from a damaged file, for the file that replaces it.
@@ -47,12 +53,15 @@ internal import Logging
     var waker: Waker
     var hasSyncFailed: WriterFlag
     var verifier: StoreVerifier
+    var contents: StoreContentWriters
     var reopening: StoreReopening
     var onVisible: @Sendable () -> Void
   }
 
   /// - Throws: an ``EventLoopError`` if the process has no descriptors left.
-  init(_ parts: Parts, _ commits: GroupCommitWriter?, _ tasks: WriterMaintenanceTasks) throws(EventLoopError) {
+  init(
+    _ parts: Parts, _ commits: GroupCommitWriter?, _ mark: StoreRunMark?, _ tasks: WriterMaintenanceTasks
+  ) throws(EventLoopError) {
     queue = parts.queue
     files = parts.files
     recovery = parts.recovery
@@ -65,10 +74,13 @@ internal import Logging
     waker = parts.waker
     hasSyncFailed = parts.hasSyncFailed
     verifier = parts.verifier
+    contents = parts.contents
     reopening = parts.reopening
     onVisible = parts.onVisible
     logger = parts.files.configuration.logger
     self.commits = commits
+    self.mark = mark
+    opened = commits == nil ? nil : files.opened
     upkeep = WriterMaintenance(page: parts.recovery.page, tasks: tasks)
     poller = try Poller(capacity: 1)
     try waker.attach(to: poller, token: Poller.mailboxToken)
@@ -89,7 +101,16 @@ internal import Logging
       endStart()
       maintain()
       refreshNotices()
-      if isClosing.isSet { return end() }
+      if isClosing.isSet {
+        // Files that were just removed: what is in force must not be lost with them.
+        let wasOpen = commits != nil
+        checkFiles()
+        if wasOpen, commits == nil {
+          openAgain()
+          commitAll()
+        }
+        return end()
+      }
     }
   }
 

@@ -25,9 +25,13 @@ extension RecoveredStoreState {
 
 extension Snapshot {
   /// Stores the states of subjects that have none, because no event has reported them yet.
-  func storeInitialStates(in store: HistoryStore) {
-    var states = interfaces.map { (HistorySubject.interface($0.interface.name), $0.storedBytes) }
+  func storeInitialStates(in store: HistoryStore) { store.storeInitialStates(storedStates) }
+
+  /// The states of the machine and its interfaces as they are stored; none before the first reading.
+  var storedStates: [(subject: String, state: [UInt8])] {
+    guard machine.reason != .starting else { return [] }
+    var states = interfaces.map { (subject: HistorySubject.interface($0.interface.name), state: $0.storedBytes) }
     states.append((HistorySubject.machine, MachineStateRecord(machine: machine, since: since).bytes))
-    store.storeInitialStates(states)
+    return states
   }
 }

@@ -1,5 +1,7 @@
+internal import Database
 internal import History
 internal import JSONFormat
+internal import Locks
 internal import Logging
 internal import NetworkReachability
 internal import ReachabilityChecks
@@ -70,9 +72,23 @@ enum TargetStorage {
   }
 }
 
+extension HistoryStore {
+  /// Registers the targets of an earlier process, and has the states of the machine, of its interfaces and of targets written
+  /// to a file that takes the place of the present one.
+  func restore(_ schedule: CheckSchedule, _ events: EventPublisher, modules: [CheckModule], _ logger: Logger) {
+    schedule.restore(from: self, modules: modules, logger)
+    writeToNewFile { [weak events, weak schedule] (connection) throws(DatabaseError) in
+      guard let events, let schedule else { return }
+      let states = events.guarded.withLock(\.latest.snapshot).storedStates
+      let targets = schedule.reports().map(TargetStorage.record)
+      try HistoryStore.replaceStates(states, targets, in: connection)
+    }
+  }
+}
+
 extension CheckSchedule {
   /// Registers the targets of an earlier process, after everything else that was recovered is in use.
-  func restore(from store: HistoryStore, modules: [CheckModule], _ logger: Logger) {
+  fileprivate func restore(from store: HistoryStore, modules: [CheckModule], _ logger: Logger) {
     let recovered = store.recovered
     store.releaseRecovered()
     var targets: [RestoredTarget] = []

@@ -1,3 +1,4 @@
+internal import Database
 internal import EventStreams
 public import History
 internal import Logging
@@ -23,11 +24,14 @@ public struct WebhookSetup: Sendable {
     _ monitor: ReachabilityMonitor, _ events: EventPublisher, machine: String,
     policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
   ) -> WebhookDispatcher {
-    let source = WebhookEvents(epoch: events.epoch, VisibleEvents(events.log, store))
+    let source = WebhookEvents(epoch: events.epoch, VisibleEvents(events.log, store), store)
     let tables = WebhookTables(store)
     let dispatcher = WebhookDispatcher(
       monitor: monitor, checker: checker, source: source, storage: tables,
       configuration: .init(machine: machine, policy: policy), logger: logger)
+    store.writeToNewFile { [weak dispatcher] (connection) throws(DatabaseError) in
+      try WebhookTables.write(dispatcher?.positions ?? [:], to: connection)
+    }
     tables.forgetRemoved { [weak dispatcher] in dispatcher?.reports.map(\.definition.id) ?? [] }
     // The source has the log, which must not keep it.
     _ = events.log.register { [weak dispatcher, weak source] in
