@@ -1,10 +1,8 @@
 // Capabilities (capabilities(7)). prctl(2) and syscall(2) are variadic, and glibc has no header for capset(2). ioctl(2)
 // is variadic, too.
 #pragma once
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <malloc.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -62,13 +60,13 @@ static inline int CProcess_window_size(int descriptor, struct winsize *size) {
   return ioctl(descriptor, TIOCGWINSZ, size);
 }
 
-// SIGKILL when the thread that started this process ends.
-static inline int CProcess_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
+// A signal when the thread that started this process ends.
+static inline int CProcess_end_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 
-// pipe2(2) is declared only with _GNU_SOURCE. Both ends are closed by execve(2).
-static inline int CProcess_pipe(int *reading, int *writing) {
+// pipe2(2) is declared only with _GNU_SOURCE. The flags are those of open(2).
+static inline int CProcess_pipe(int *reading, int *writing, int flags) {
   int ends[2];
-  if (syscall(SYS_pipe2, ends, O_CLOEXEC) != 0) return -1;
+  if (syscall(SYS_pipe2, ends, flags) != 0) return -1;
   *reading = ends[0];
   *writing = ends[1];
   return 0;

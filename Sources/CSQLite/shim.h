@@ -1,6 +1,6 @@
-// SQLite, and what Swift does not import of it: variadic functions and macros that cast.
+// SQLite, and what Swift does not import of it: variadic functions and macros that cast. Not <fcntl.h>: it declares struct
+// stat, which Swift then takes for a part of this module.
 #pragma once
-#include <fcntl.h>
 #include <linux/stat.h>
 #include <sqlite3.h>
 #include <sys/syscall.h>
@@ -37,14 +37,14 @@ static inline unsigned int CSQLite_file_system(const char *path) {
 
 // statx(2), which the C library declares for GNU programs only: when a file was created, in nanoseconds since 1970; 0 if
 // that is not known.
-static inline long long CSQLite_birth_time(const char *path) {
+static inline long long CSQLite_birth_time(int directory, const char *path) {
   struct statx status;
-  if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_BTIME, &status) != 0) return 0;
+  if (syscall(SYS_statx, directory, path, 0, STATX_BTIME, &status) != 0) return 0;
   if (!(status.stx_mask & STATX_BTIME)) return 0;
   return (long long)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
 }
 
 // dup3(2), which the C library declares for GNU programs only: makes a descriptor refer to the open file of another one.
-static inline int CSQLite_replace_descriptor(int from, int descriptor) {
-  return (int)syscall(SYS_dup3, from, descriptor, O_CLOEXEC);
+static inline int CSQLite_replace_descriptor(int from, int descriptor, int flags) {
+  return (int)syscall(SYS_dup3, from, descriptor, flags);
 }

@@ -76,8 +76,10 @@ extension DataDirectory {
     defer { if isReplaced { close(newDirectory) } }
     guard let newLock = try Self.lockFile(in: path) else { return false }
     defer { close(newLock.descriptor) }
-    if isReplaced, CSQLite_replace_descriptor(newDirectory, directory) < 0 { throw DatabaseFileError("dup3", path) }
-    if CSQLite_replace_descriptor(newLock.descriptor, lock) < 0 { throw DatabaseFileError("dup3", lockPath) }
+    if isReplaced, CSQLite_replace_descriptor(newDirectory, directory, O_CLOEXEC) < 0 {
+      throw DatabaseFileError("dup3", path)
+    }
+    if CSQLite_replace_descriptor(newLock.descriptor, lock, O_CLOEXEC) < 0 { throw DatabaseFileError("dup3", lockPath) }
     return true
   }
 

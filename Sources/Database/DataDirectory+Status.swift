@@ -28,7 +28,7 @@ extension DataDirectory {
   /// When a file was created, in nanoseconds since 1970: a file that takes the place of a deleted one often has its inode
   /// number; nil if there is no file, and on file systems without this time.
   public func birthTime(of name: String) -> Int64? {
-    let time = unsafe CSQLite_birth_time("\(path)/\(name)")
+    let time = unsafe CSQLite_birth_time(AT_FDCWD, "\(path)/\(name)")
     return time == 0 ? nil : time
   }
 }

@@ -53,11 +53,6 @@ enum Limits {
   /// Bytes of the newest events that a start loads, from which most subscribers resume.
   static let recoveredBytes = 2 << 20
 
-  /// The highest number of a run, so that a damaged file does not lead to an overflow.
-  ///
-  /// Revisions of targets are a million times as high.
-  static let highestRun: Int64 = 1 << 40
-
   /// Read-only connections: a long read must not delay the next one.
   static let readers = 2
 

@@ -94,7 +94,7 @@ extension RetentionPolicy {
       let bound = min(stored.upperBound, largest)
       if bound > stored.lowerBound { steps.append(.events(before: bound)) }
     }
-    func isOld(_ period: SamplePeriod, _ age: Int64) -> Bool { period.service < time - age * 1_000_000 }
+    func isOld(_ period: SamplePeriod, _ age: Int64) -> Bool { period.service < time &- age * 1_000_000 }
     if let first = contents.firstSample, isOld(first, samples) { steps.append(.samples(hour: first.number)) }
     if let first = contents.firstHour, isOld(first, hours) { steps.append(.hours(hour: first.number)) }
     if let first = contents.firstDay, isOld(first, days) { steps.append(.days(day: first.number)) }

@@ -4,14 +4,15 @@ extension StoreSchema {
   /// The columns that statements use, by table; a later version may have more.
   private static let columns: [(table: String, columns: String)] = [
     ("meta", "key, value"),
-    ("run", "id, epoch, boot, started, started_uptime, alive, alive_uptime, ended, clean"),
+    ("run", "id, epoch, boot, started, started_uptime, alive, alive_uptime, ended, clean, token, service"),
     ("hole", "first, last"),
     ("subject", "ref, name, state"),
     ("event", "seq, at, type, subject, body"),
     ("transition", "id, epoch, seq, at, boottime, run, subject, type, old, new, reason, cause, flags"),
     ("target", "ref, definition, origin, revision, state, token"),
     ("sample_minute", "minute, data"), ("sample", "key, data"), ("hour", "key, data"), ("day", "key, data"),
-    ("webhook", "id, epoch, cursor, attempt, next, state, seen"),
+    ("webhook", "id, epoch, cursor, attempt, next, state, seen, seen_service"),
+    ("stretch", "id, run, at, uptime, event, transition"), ("period", "kind, number, service"),
     ("delivery", "id, webhook, event, at, result, ms, status, detail"),
   ]
 
@@ -22,7 +23,7 @@ extension StoreSchema {
     ("id", "run", Limits.highestRun), ("first", "hole", Limits.highestNumber), ("last", "hole", Limits.highestNumber),
     ("ref", "subject", Limits.highestNumber), ("seq", "sqlite_sequence", Limits.highestNumber),
     ("seq", "event", Limits.highestNumber), ("id", "transition", Limits.highestNumber),
-    ("id", "delivery", Limits.highestNumber),
+    ("id", "delivery", Limits.highestNumber), ("id", "stretch", Limits.highestNumber),
   ]
 
   /// Verifies that a file has the tables and columns, and that the numbers that the service continues are possible.

@@ -10,7 +10,7 @@ public enum ChildLimits {
   ///   - time: the CPU time that it may use.
   ///   - parent: the process that has started it, with which it ends.
   public static func apply(memory: Int, time: Duration, parent: Int32) {
-    _ = CProcess_end_with_parent()
+    _ = CProcess_end_with_parent(SIGKILL)
     // The parent may have ended before.
     guard getppid() == parent else { ChildProgram.end(1) }
     _ = Privileges.drop()

@@ -30,7 +30,7 @@ public enum ChildProgram {
 
   static func output(of path: String, _ arguments: [String], _ timeLimit: Duration, _ byteLimit: Int) -> Output {
     var ends: (reading: Int32, writing: Int32) = (-1, -1)
-    guard unsafe CProcess_pipe(&ends.reading, &ends.writing) == 0 else {
+    guard unsafe CProcess_pipe(&ends.reading, &ends.writing, O_CLOEXEC) == 0 else {
       return Output(problem: "pipe2: \(unsafe String(cString: strerror(errno)))")
     }
     defer { close(ends.reading) }

@@ -1,4 +1,3 @@
-internal import CProcess
 internal import Glibc
 
 /// Dispositions of the signals that no service group handles.

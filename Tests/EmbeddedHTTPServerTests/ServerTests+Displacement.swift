@@ -153,7 +153,8 @@ extension ServerTests {
       log.append(id: 21, kind: 0, bytes: Array("one\n".utf8))
       try reading.body(until: "one\n")
       // A quarter of the memory is for the sockets of four of them.
-      #expect(fixture.eventually { $0.streams == 5 && $0.streamsLagged == stalled.count - 4 }, "\(fixture.server.counters)")
+      #expect(
+        fixture.eventually { $0.streams == 5 && $0.streamsLagged == stalled.count - 4 }, "\(fixture.server.counters)")
       log.append(id: 22, kind: 0, bytes: Array("two\n".utf8))
       try reading.body(until: "two\n")
       stalled.forEach { $0.close() }

@@ -13,7 +13,9 @@ import Testing
     #expect(instant.advanced(by: longest) == MonotonicInstant(nanoseconds: .max))
     #expect(instant.duration(to: instant.advanced(by: .seconds(7))) == .seconds(7))
     let (first, last) = (MonotonicInstant(nanoseconds: .min), MonotonicInstant(nanoseconds: .max))
-    #expect(first.duration(to: last) == Duration.nanoseconds(Int64.max) && last.duration(to: first) == Duration.nanoseconds(Int64.min))
+    #expect(
+      first.duration(to: last) == Duration.nanoseconds(Int64.max)
+        && last.duration(to: first) == Duration.nanoseconds(Int64.min))
     #expect(instant < instant.advanced(by: .nanoseconds(1)))
     #expect(instant.sinceZero == .microseconds(1))
   }

@@ -17,7 +17,8 @@ struct ValueTests {
   @Test(
     "Other subjects have no position",
     arguments: [
-      "", "$JS.ACK", "_INBOX.a.b", "$JS.ACK.RX.c1.1.a.7.1.3", "$JS.ACK.RX.c1.1.70.7.1", "$JS.ACK.RX.c1.1.18446744073709551615.7.1.3",
+      "", "$JS.ACK", "_INBOX.a.b", "$JS.ACK.RX.c1.1.a.7.1.3", "$JS.ACK.RX.c1.1.70.7.1",
+      "$JS.ACK.RX.c1.1.18446744073709551615.7.1.3",
       "$JS.ACK.RX.c1.1.70.18446744073709551615.1.3", "$JS.FC.RX.c1.1.70.7.1.3",
     ])
   func otherSubjects(_ text: String) { #expect(JetStreamDeliveryPosition(acknowledgement: text) == nil) }

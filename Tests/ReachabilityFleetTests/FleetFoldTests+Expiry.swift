@@ -34,7 +34,8 @@ extension FleetFoldTests {
     #expect(fold.deleted["db"]?.version == 5)
   }
 
-  @Test("Times that no clock has, of messages and in them, do not end the process", arguments: [Int64.min, .max, -1, 0])
+  @Test(
+    "Times that no clock has, of messages and in them, do not end the process", arguments: [Int64.min, .max, -1, 0])
   mutating func extremeTimes(_ time: Int64) {
     define("db")
     hello("a")

@@ -23,10 +23,13 @@ struct TimestampTests {
   @Test("Sums and differences saturate, and no duration is too long for its text")
   func saturation() {
     let (first, last) = (Timestamp(microseconds: .min), Timestamp(microseconds: .max))
-    #expect(first.duration(to: last) == .microseconds(Int64.max) && last.duration(to: first) == .microseconds(Int64.min))
+    #expect(
+      first.duration(to: last) == .microseconds(Int64.max) && last.duration(to: first) == .microseconds(Int64.min))
     #expect(last.advanced(by: .seconds(1)) == last && first.advanced(by: .seconds(-1)) == first)
     #expect(Timestamp(microseconds: 5).advanced(by: .microseconds(-7)) == Timestamp(microseconds: -2))
-    for duration in [Duration.microseconds(Int64.max), .microseconds(Int64.min), .seconds(Int64.max), .seconds(Int64.min)] {
+    for duration in [
+      Duration.microseconds(Int64.max), .microseconds(Int64.min), .seconds(Int64.max), .seconds(Int64.min),
+    ] {
       #expect(!DurationFormat.shortest(duration).isEmpty && !duration.inMilliseconds.isEmpty)
     }
     #expect(!first.description.isEmpty && !last.description.isEmpty)

@@ -86,7 +86,8 @@ import Testing
   private static let long = String(repeating: "a", count: 7_000)
 
   @Test(
-    .enabled(if: isValid && hasDescriptors, "this process may not make a cgroup with a memory limit, or open 8,192 files"),
+    .enabled(
+      if: isValid && hasDescriptors, "this process may not make a cgroup with a memory limit, or open 8,192 files"),
     arguments: [
       "GET /status HTTP/1.1\r\nHost: localhost\r\nX: \(long)",
       "POST /checks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 7010\r\n\r\n\(long)",

@@ -20,6 +20,17 @@ enum StoreDamage {
       """,
       "UPDATE run SET epoch = 'no' || char(10) || 'epoch'", "UPDATE run SET epoch = x'ff00fe'",
       "UPDATE run SET boot = x'ff00'",
+      "UPDATE run SET service = \(greatest)", "UPDATE run SET service = \(least)",
+      "UPDATE run SET service = NULL, token = 0",
+      "UPDATE stretch SET at = \(least), uptime = \(greatest)", "UPDATE stretch SET uptime = \(least)",
+      "UPDATE stretch SET event = \(greatest), transition = \(least)", "UPDATE stretch SET run = -1",
+      "DELETE FROM stretch",
+      "UPDATE stretch SET id = \(greatest) WHERE id = (SELECT max(id) FROM stretch)",
+      "UPDATE period SET service = \(least)",
+      "UPDATE OR REPLACE period SET number = \(greatest), service = \(greatest)",
+      "UPDATE OR REPLACE period SET number = \(least)",
+      "UPDATE webhook SET seen = \(least), seen_service = \(greatest)",
+      "UPDATE webhook SET seen_service = \(least)",
       "DELETE FROM run", "DELETE FROM meta", "UPDATE meta SET value = NULL",
       // Numbers of events.
       "UPDATE event SET seq = -1 WHERE seq = 1", "UPDATE event SET seq = 0 WHERE seq = 1",
@@ -85,7 +96,8 @@ enum StoreDamage {
 
   static let schemas: [String] = [
     "DROP TABLE run", "DROP TABLE event", "DROP TABLE webhook", "DROP TABLE meta", "DROP TABLE sample_minute",
-    "DROP TABLE hole", "DROP TABLE subject", "DROP TABLE transition", "DROP TABLE target", "DROP TABLE delivery",
+    "DROP TABLE hole", "DROP TABLE stretch", "DROP TABLE period", "DROP TABLE subject", "DROP TABLE transition",
+    "DROP TABLE target", "DROP TABLE delivery",
     "DROP INDEX transition_subject", "DROP INDEX delivery_webhook",
     "ALTER TABLE run RENAME COLUMN alive TO living", "ALTER TABLE event RENAME TO \"it's\"",
     "ALTER TABLE event ADD COLUMN more NOT NULL DEFAULT 'x'", "CREATE TABLE \"it's\"(x)",

@@ -113,8 +113,8 @@ struct StoreReading {
         time: now - minute * 60_000, latency: UInt32(minute * 10), state: minute % 7 == 0 ? .down : .up)
       history.record(sample, of: HistorySubject.target("a"))
     }
-    try maintain(at: now)
-    try maintain(at: now)
+    try maintain(at: history.time)
+    try maintain(at: history.time)
   }
 
   private func check(_ id: String) throws {
@@ -124,7 +124,7 @@ struct StoreReading {
   }
 
   /// Writes the samples and applies the retention, as the store does once a minute.
-  private func maintain(at time: Int64) throws {
+  private func maintain(at time: StoreTime) throws {
     try write { [history] (connection) throws(DatabaseError) in
       let flushed = try history.recorder.flush(connection, at: time)
       history.recorder.committed(flushed)

@@ -10,7 +10,9 @@ struct ForeignDocumentTests {
   ]
 
   private func draw(_ model: TopModel) {
-    for size in [TerminalSize(columns: 120, lines: 40), TerminalSize(columns: 40, lines: 10), TerminalSize(columns: 1, lines: 1)] {
+    for size in [
+      TerminalSize(columns: 120, lines: 40), TerminalSize(columns: 40, lines: 10), TerminalSize(columns: 1, lines: 1),
+    ] {
       for now in [Documents.time, 0] {
         var model = model
         let screen = TopScreen(size, Glyphs(isUnicode: true), now: now, clockOffset: model.clockOffset)

@@ -33,7 +33,9 @@ enum SampleStaging {
         latency = UInt32(clamping: value)
       }
       let time = minute &* minuteLength &+ SampleVarint.unzigzag(head >> 3)
-      guard (1...UInt64(SampleKey.highestSubject)).contains(subject), (0...Sample.latestTime).contains(time) else { continue }
+      guard (1...UInt64(SampleKey.highestSubject)).contains(subject), (0...Sample.latestTime).contains(time) else {
+        continue
+      }
       let sample = Sample(time: time, latency: latency, state: state)
       entries.append(Entry(subject: Int64(subject), sample: sample))
     }

@@ -25,7 +25,9 @@ struct ClockStretch: Hashable {
   /// Whether two differences between the wall clock and CLOCK_BOOTTIME are those of one stretch.
   ///
   /// A step of less than a second is none: events of different threads are that much out of order at most.
-  static func isSame(_ one: Int64, _ other: Int64) -> Bool { abs(one &- other) <= Limits.clockTolerance }
+  static func isSame(_ one: Int64, _ other: Int64) -> Bool {
+    (one &- other).magnitude <= Limits.clockTolerance.magnitude
+  }
 
   // MARK: - Rows
 
@@ -74,7 +76,9 @@ struct ClockStretch: Hashable {
       let (run, uptime) = (row.integer(0), row.integer(2))
       // A damaged file must not end the process: sums of such times do not overflow.
       let times = [row.integer(1), uptime, row.integer(3), row.integer(4), row.integer(5)]
-      guard times.allSatisfy({ (0...Limits.latestTime).contains($0) }) else { return true }
+      guard times.allSatisfy({ (0...Limits.latestTime).contains($0) }),
+        (-Limits.latestTime...Limits.latestTime).contains(row.integer(6))
+      else { return true }
       let next = found.last
       let end = next.map { $0.run == run ? $0.uptime.lowerBound : row.integer(5) } ?? now.uptime
       let stretch = ClockStretch(
