@@ -142,6 +142,8 @@ struct RestoredBackupTests {
         usleep(UInt32(microseconds))
         child.kill()
         _ = try child.wait()
+        // Two kills in a row would set the database aside.
+        try fixture.start().terminate()
       }
     }
   }

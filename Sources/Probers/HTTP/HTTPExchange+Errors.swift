@@ -4,7 +4,10 @@ internal import ReachabilityModel
 extension HTTPExchange {
   /// What an error of libcurl means for the target.
   ///
-  /// - Parameter words: libcurl's description of the error.
+  /// - Parameters:
+  ///   - code: the error.
+  ///   - words: libcurl's description of it.
+  /// - Returns: the result of the check.
   func finding(_ code: CURLcode, _ words: String) -> ProberResult {
     if let headError = answer.headError { return ProberResult(.down, .noReply, detail: headError) }
     if let refusal = TLSRefusal(message: words) { return ProberResult(.down, .tlsHandshake, detail: refusal.message) }
