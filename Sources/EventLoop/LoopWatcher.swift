@@ -42,6 +42,8 @@ package final class LoopWatcher: Sendable {
   package func start() throws(EventLoopError) {
     try thread.withLock { (running) throws(EventLoopError) in
       guard running == nil else { return }
+      // The first reports have every thread.
+      observe(elapsed: .zero)
       let poller = try Poller(capacity: 1)
       let waker = try Waker()
       try waker.attach(to: poller, token: Poller.mailboxToken)
