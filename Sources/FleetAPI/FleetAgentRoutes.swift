@@ -10,7 +10,7 @@ enum FleetAgentRoutes {
   static func list(_ fleet: FleetService) -> APIRoute {
     APIRoute(
       pattern: "/fleet/agents", parameters: ["state", "zone"], mediaTypes: [.json], isCompressible: true,
-      isQueued: true, summary: "the agents of the fleet"
+      queueing: .always, summary: "the agents of the fleet"
     ) { (context) throws(Problem) in
       let snapshot = fleet.snapshot
       var state: FleetNodeState?

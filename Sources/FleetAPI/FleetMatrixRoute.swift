@@ -13,7 +13,7 @@ enum FleetMatrixRoute {
   static func matrix(_ fleet: FleetService) -> APIRoute {
     APIRoute(
       pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
-      mediaTypes: [.json, .csv], isCompressible: true, isQueued: true,
+      mediaTypes: [.json, .csv], isCompressible: true, queueing: .always,
       summary: "what each agent says about each target and other agent"
     ) { (context) throws(Problem) in
       let snapshot = fleet.snapshot

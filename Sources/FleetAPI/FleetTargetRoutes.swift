@@ -13,7 +13,7 @@ enum FleetTargetRoutes {
   static func list(_ fleet: FleetService) -> APIRoute {
     APIRoute(
       pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
-      isCompressible: true, isQueued: true, summary: "the targets of the fleet with their verdicts"
+      isCompressible: true, queueing: .always, summary: "the targets of the fleet with their verdicts"
     ) { (context) throws(Problem) in
       let limit = try ListLimit.parse(
         context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)

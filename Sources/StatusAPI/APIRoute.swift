@@ -21,8 +21,8 @@ package struct APIRoute: Sendable {
   var isCacheable: Bool
   /// Whether responses are compressed for clients that accept it.
   var isCompressible: Bool
-  /// Whether responses are made on the ``DocumentQueue``, because their cost grows with the number of targets.
-  var isQueued: Bool
+  /// When responses are made on the ``DocumentQueue``.
+  var queueing: Queueing
   /// The summary for the index, in one line.
   var summary: String
   var handle: @Sendable (RequestContext) throws(Problem) -> HTTPReply
@@ -30,7 +30,7 @@ package struct APIRoute: Sendable {
   package init(
     method: String = "GET", pattern: String, parameters: Set<String> = [], repeatable: Set<String> = [],
     scope: AccessScope? = .read, mediaTypes: [MediaType], isBadge: Bool = false, isCacheable: Bool = false,
-    isCompressible: Bool = false, isQueued: Bool = false, summary: String,
+    isCompressible: Bool = false, queueing: Queueing = .never, summary: String,
     handle: @escaping @Sendable (RequestContext) throws(Problem) -> HTTPReply
   ) {
     self.method = method
@@ -42,9 +42,17 @@ package struct APIRoute: Sendable {
     self.isBadge = isBadge
     self.isCacheable = isCacheable
     self.isCompressible = isCompressible
-    self.isQueued = isQueued
+    self.queueing = queueing
     self.summary = summary
     self.handle = handle
+  }
+
+  /// When responses are made on the ``DocumentQueue``, because their cost grows with the number of targets.
+  package enum Queueing: Sendable {
+    case never
+    /// With more than ``DocumentQueue/directTargets``; with few, the change of threads would cost more than the response.
+    case manyTargets
+    case always
   }
 
   /// Returns the parameters of a path that matches this pattern, otherwise nil.

@@ -12,6 +12,9 @@ final class DocumentQueue: Sendable {
   /// Requests of one client that wait; a page has few, and a proxy is one client.
   static let clientLimit = 64
 
+  /// Targets up to which the thread that serves requests makes their list itself: at some microseconds each.
+  static let directTargets = 64
+
   /// What the queue has done.
   struct Counts: Equatable {
     /// Requests that wait now.

@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import ReachabilityChecks
 internal import EventStreams
 internal import NetworkReachability
 
@@ -103,9 +104,17 @@ struct Router: Sendable {
     let isCacheable =
       route.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, route.scope, listener, policy)
-    guard route.isQueued else { return (try Self.reply(route, context), isCacheable, scope) }
+    guard isQueued(route) else { return (try Self.reply(route, context), isCacheable, scope) }
     let queued = service.documents.reply(to: context) { () throws(Problem) in try Self.reply(route, context) }
     return (queued, isCacheable, scope)
+  }
+
+  private func isQueued(_ route: APIRoute) -> Bool {
+    switch route.queueing {
+    case .never: false
+    case .manyTargets: service.targets.schedule.count > DocumentQueue.directTargets
+    case .always: true
+    }
   }
 
   private static func reply(_ route: APIRoute, _ context: RequestContext) throws(Problem) -> HTTPReply {

@@ -19,7 +19,8 @@ import Testing
   init() throws {
     service = try ScriptedService()
     service.prober.follow { _ in TargetRoutesTests.result(.up) }
-    for id in ["a", "b"] {
+    // With fewer, lists are not queued.
+    for id in ["a", "b"] + (0..<DocumentQueue.directTargets).map({ "many\($0)" }) {
       _ = try service.send("PUT", "/targets/\(id)", #"{"target": "tcp://10.0.0.9:1", "labels": {"env": "\#(id)"}}"#)
     }
   }

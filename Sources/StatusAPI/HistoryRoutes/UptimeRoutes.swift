@@ -76,7 +76,7 @@ enum UptimeRoutes {
   // MARK: - Many targets
 
   static let all = APIRoute(
-    pattern: "/uptime", parameters: ["window", "label", "limit", "cursor"], mediaTypes: [.json], isQueued: true,
+    pattern: "/uptime", parameters: ["window", "label", "limit", "cursor"], mediaTypes: [.json], queueing: .manyTargets,
     summary: "the availability of the registered targets"
   ) { (context) throws(Problem) in
     let history = try context.history()

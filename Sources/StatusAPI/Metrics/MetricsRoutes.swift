@@ -3,7 +3,7 @@ internal import EmbeddedHTTPServer
 /// `GET /metrics`: the metrics for Prometheus.
 enum MetricsRoutes {
   static let metrics = APIRoute(
-    pattern: "/metrics", mediaTypes: [.text], isQueued: true, summary: "the metrics of the service, for Prometheus"
+    pattern: "/metrics", mediaTypes: [.text], queueing: .always, summary: "the metrics of the service, for Prometheus"
   ) { (context) throws(Problem) in
     var headers = RepresentationHeaders.headers(.text)
     headers["Content-Type"] = "text/plain; version=0.0.4; charset=utf-8"

@@ -7,7 +7,7 @@ internal import ReachabilityChecks
 enum TargetCollectionRoutes {
   static let list = APIRoute(
     pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], mediaTypes: [.json, .text],
-    isCompressible: true, isQueued: true, summary: "the registered targets with their states"
+    isCompressible: true, queueing: .manyTargets, summary: "the registered targets with their states"
   ) { (context) throws(Problem) in
     let page = try TargetListQuery(context)
     let room = context.service.events.targetWaiters

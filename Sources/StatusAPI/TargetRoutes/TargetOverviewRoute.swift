@@ -14,7 +14,7 @@ enum TargetOverviewRoute {
 
   static let overview = APIRoute(
     pattern: "/targets/overview", parameters: ["id", "state", "label", "series"], repeatable: ["id"],
-    mediaTypes: [.json], isQueued: true,
+    mediaTypes: [.json], queueing: .always,
     summary: "all registered targets in columns, for pages that show all of them"
   ) { (context) throws(Problem) in
     let selection = try TargetSelection(context)
