@@ -20,7 +20,7 @@ project = "reachd"
 html_title = "reachd"
 extensions = ["myst_parser"]
 root_doc = "docs/README"
-include_patterns = ["docs/**", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Benchmarks/RESULTS.md"]
+include_patterns = ["docs/**", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Benchmarks/RESULTS.md"]
 # Directories that are not searched for documents.
 exclude_patterns = [".*", "Sources", "Tests", "deploy", "examples", "scripts"]
 myst_heading_anchors = 3
@@ -56,7 +56,7 @@ SWIFT = """
 
 def complete(app, docname, source):
     """Adds what the site has besides the source."""
-    if posixpath.basename(docname) == "README":
+    if docname.startswith("docs/") and posixpath.basename(docname) == "README":
         source[0] += toctrees(source[0])
         if docname == root_doc:
             source[0] += SWIFT
