@@ -156,7 +156,8 @@ let package = Package(
       "Service",
       [
         "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
-        "EmbeddedHTTPServer", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials", logging,
+        "EmbeddedHTTPServer", "EventLoop", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials",
+        logging,
         lifecycle,
         unixSignals,
       ]),

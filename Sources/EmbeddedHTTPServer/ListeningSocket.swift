@@ -29,7 +29,7 @@ struct ListeningSocket {
       self.address = address
       return
     }
-    guard let target = ListenSocketAddress(host: address.host, port: address.port) else {
+    guard var target = ListenSocketAddress(host: address.host, port: address.port) else {
       if ListenSocketAddress(host: address.host, port: address.port, isZoneKnown: false) != nil {
         throw HTTPServerError(operation: "bind", object: address.description, errno: ENODEV)
       }
@@ -40,7 +40,15 @@ struct ListeningSocket {
       HTTPServerError(operation: operation, object: address.description, errno: errno)
     }
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(target.family, kind, 0)
+    var host = address.host
+    var descriptor = socket(target.family, kind, 0)
+    // `::` is every address of both families, also where the kernel has no IPv6.
+    if descriptor < 0, errno == EAFNOSUPPORT, target.isEveryIPv6,
+      let every = ListenSocketAddress(host: "0.0.0.0", port: address.port)
+    {
+      (host, target) = ("0.0.0.0", every)
+      descriptor = socket(target.family, kind, 0)
+    }
     guard descriptor >= 0 else { throw failed("socket") }
     do throws(HTTPServerError) {
       // SO_REUSEADDR: a restart must not wait until the kernel has dropped old connections (socket(7)).
@@ -62,7 +70,7 @@ struct ListeningSocket {
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
       guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
       self.descriptor = descriptor
-      self.address = ListenAddress(host: address.host, port: port)
+      self.address = ListenAddress(host: host, port: port)
       file = nil
     } catch {
       close(descriptor)

@@ -27,7 +27,7 @@ final class ResolverLoop {
   var timers = TimerQueue<TimerID>()
   private let poller: Poller
   private let mailbox: Mailbox<ResolverInbox.Command>
-  private let files: ResolverFileWatcher
+  private let files: FileWatcher
   private var waiters: [UInt64: Waiter] = [:]
   /// Completed requests; their completions run when the state is consistent, because they may call the resolver.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
@@ -38,7 +38,7 @@ final class ResolverLoop {
     self.mailbox = mailbox
     channels = ResolverChannels(inbox.configuration, poller)
     cache = ResolverAddressCache(inbox.configuration)
-    files = ResolverFileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
+    files = FileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
 
   /// c-ares 1.18 has no option for another path.

@@ -108,12 +108,25 @@ extension NetlinkQuerySocket {
         if let source = query.source, source.family != query.destination.family {
           answers[query] = .refused(.failed(errno: EAFNOSUPPORT))
         } else {
-          lookups.append(NetlinkRouteLookup(query: query, sendsBoundSource: sendsBoundSources))
+          lookups.append(
+            NetlinkRouteLookup(
+              query: query, sendsBoundSource: sendsBoundSources, hasErrorTexts: socket.hasErrorTexts))
         }
       }
-      for lookup in try answered(lookups) { answers[lookup.query] = lookup.answer }
+      for lookup in try answered(lookups) {
+        answers[lookup.query] = lookup.isRouteUnknown ? withSource(lookup.answer, to: lookup.query) : lookup.answer
+      }
     }
     return answers
+  }
+
+  /// Adds the source address that a connected socket shows, which a kernel without `RTM_F_FIB_MATCH` does not report.
+  private func withSource(_ answer: RouteAnswer, to query: RouteQuery) -> RouteAnswer {
+    guard case .route(var route) = answer, route.type == .unicast, route.source == nil,
+      case .source(let source) = sources?.selection(towards: query.destination, through: query.interfaceIndex)
+    else { return answer }
+    route.source = source
+    return .route(route)
   }
 
   /// Sends lookups together, and returns them with the kernel's answers.

@@ -118,9 +118,6 @@ extension HTTPConnection {
     return unread > 0
   }
 
-  /// The Content-Length that libmicrohttpd has read; nil for none.
-  var contentLength: String? { unsafe CMicroHTTPD_content_length(handle).map { unsafe String(cString: $0) } }
-
   // MARK: - Client
 
   /// The address and port of the client; its user for a Unix-domain socket.
