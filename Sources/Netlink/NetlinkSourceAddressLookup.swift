@@ -59,12 +59,14 @@ final class NetlinkSourceAddressLookup {
     // SO_BINDTODEVICE cannot be changed without CAP_NET_RAW; this option selects the interface of a lookup as it does.
     guard setInterface(interfaceIndex, of: descriptor) else { return .unavailable }
     defer { _ = setInterface(0, of: descriptor) }
-    return connected(descriptor, destination)
+    return connected(descriptor, destination, scopeID: destination.isLinkLocal ? interfaceIndex : 0)
   }
 
-  private func connected(_ descriptor: NetlinkDescriptor, _ destination: IPAddress) -> Selection {
+  private func connected(
+    _ descriptor: NetlinkDescriptor, _ destination: IPAddress, scopeID: UInt32 = 0
+  ) -> Selection {
     // Any port except zero; nothing is sent there.
-    var address = NetlinkPeerAddress(destination, port: 9)
+    var address = NetlinkPeerAddress(destination, port: 9, scopeID: scopeID)
     let code = connect(descriptor, &address)
     guard code == 0 else { return .refused(code) }
     defer {
@@ -102,11 +104,13 @@ private struct NetlinkPeerAddress {
   /// An address without a host, which ends a connection if its family is AF_UNSPEC.
   init(family: Int32) { storage.ss_family = sa_family_t(family) }
 
-  init(_ address: IPAddress, port: UInt16) {
+  init(_ address: IPAddress, port: UInt16, scopeID: UInt32) {
     self.init(family: address.family == .ipv4 ? AF_INET : AF_INET6)
     let (offset, octets) = (offset, address.octets)
     unsafe withUnsafeMutableBytes(of: &storage) { bytes in
       unsafe bytes.storeBytes(of: port.bigEndian, toByteOffset: 2, as: UInt16.self)
+      // sin6_scope_id; sockaddr_in is shorter.
+      unsafe bytes.storeBytes(of: scopeID, toByteOffset: 24, as: UInt32.self)
       unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + octets.count]).copyBytes(from: octets)
     }
   }
