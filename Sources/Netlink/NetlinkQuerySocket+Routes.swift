@@ -122,8 +122,10 @@ extension NetlinkQuerySocket {
 
   /// Adds the source address that a connected socket shows, which a kernel without `RTM_F_FIB_MATCH` does not report.
   private func withSource(_ answer: RouteAnswer, to query: RouteQuery) -> RouteAnswer {
+    // The interface of the query is that of the route.
+    let interface = query.destination.family == .ipv6 ? query.interfaceIndex : nil
     guard case .route(var route) = answer, route.type == .unicast, route.source == nil,
-      case .source(let source) = sources?.selection(towards: query.destination, through: query.interfaceIndex)
+      case .source(let source) = sources?.selection(towards: query.destination, through: interface)
     else { return answer }
     route.source = source
     return .route(route)

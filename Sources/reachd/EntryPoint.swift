@@ -11,6 +11,8 @@ enum EntryPoint {
   private static let minimumDescriptors: UInt64 = 64
   /// With fewer, Dispatch waits forever for a thread of its own and SIGTERM is not handled.
   private static let minimumThreads = 16
+  /// A single reading of the kernel has the thread `netlink`, and tasks that do not wait.
+  private static let minimumThreadsOfReading = 4
 
   /// Prepares `serve` while there is only this thread, and runs the commands that need no other thread.
   ///
@@ -75,6 +77,10 @@ enum EntryPoint {
     case let check as CheckCommand: runConcurrently(check)
     case let wait as WaitCommand: runConcurrently(wait)
     case let watch as WatchCommand: runConcurrently(watch)
+    case var status as StatusCommand where status.direct:
+      requireThreads(minimumThreadsOfReading)
+      try status.run()
+      Reachd.exit()
     default:
       // Also where no thread can be created: a probe of a container's health must not fail for that.
       var command = parsed
@@ -84,8 +90,8 @@ enum EntryPoint {
   }
 
   /// Ends the process with a message if threads cannot be created.
-  private static func requireThreads() {
-    guard let obstacle = ProcessUsage.obstacle(toThreads: minimumThreads) else { return }
+  private static func requireThreads(_ count: Int = minimumThreads) {
+    guard let obstacle = ProcessUsage.obstacle(toThreads: count) else { return }
     Terminal.writeError("reachd: \(obstacle)")
     Reachd.exit(withError: ExitStatus.unavailable)
   }

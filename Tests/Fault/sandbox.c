@@ -1,6 +1,6 @@
 // Preloaded into the program under test: rtnetlink(7) as the sandbox gVisor answers it (pkg/sentry/socket/netlink/route). Requests
 // that it does not know are made unknown to the kernel, too, which then refuses them with the same EOPNOTSUPP: lookups with
-// RTM_F_FIB_MATCH, rules, neighbours. Of an answer to a lookup, it has no source address.
+// RTM_F_FIB_MATCH, rules, neighbours. It ignores the interface of a lookup, and its answer has no source address.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/netlink.h>
@@ -9,7 +9,15 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-enum { unknown_type = 0x3ffc };
+// The last is an attribute that the kernel ignores.
+enum { unknown_type = 0x3ffc, ignored_attribute = 254 };
+
+static void ignore(struct nlmsghdr *header, unsigned short type) {
+  size_t left = RTM_PAYLOAD(header);
+  struct rtattr *attribute = RTM_RTA((struct rtmsg *)NLMSG_DATA(header));
+  for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+    if (attribute->rta_type == type) attribute->rta_type = ignored_attribute;
+}
 
 static int is_netlink(int descriptor) {
   int domain = 0;
@@ -28,6 +36,7 @@ ssize_t send(int descriptor, const void *bytes, size_t count, int flags) {
     const struct rtmsg *route = NLMSG_DATA(header);
     int is_dump = (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
     int is_lookup = header->nlmsg_type == RTM_GETROUTE && !is_dump;
+    if (is_lookup) ignore(header, RTA_OIF);
     if (header->nlmsg_type == RTM_GETRULE || header->nlmsg_type == RTM_GETNEIGH ||
         (is_lookup && (route->rtm_flags & ~RTM_F_LOOKUP_TABLE)))
       header->nlmsg_type = unknown_type;
@@ -41,12 +50,7 @@ ssize_t recvfrom(int descriptor, void *bytes, size_t count, int flags, struct so
   ssize_t received = real(descriptor, bytes, count, flags, sender, size);
   if (received <= 0 || (size_t)received > count || !is_netlink(descriptor)) return received;
   size_t left = (size_t)received;
-  for (struct nlmsghdr *header = bytes; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left)) {
-    if (header->nlmsg_type != RTM_NEWROUTE) continue;
-    struct rtmsg *route = NLMSG_DATA(header);
-    size_t rest = RTM_PAYLOAD(header);
-    for (struct rtattr *attribute = RTM_RTA(route); RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest))
-      if (attribute->rta_type == RTA_PREFSRC) attribute->rta_type = 254;
-  }
+  for (struct nlmsghdr *header = bytes; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left))
+    if (header->nlmsg_type == RTM_NEWROUTE) ignore(header, RTA_PREFSRC);
   return received;
 }

@@ -104,9 +104,8 @@ import Testing
     let volume = try Volume()
     func token() throws -> (secret: String, entry: String) {
       let (_, output, errors) = try Program.run(["token", "create", "--scope", "read", "--id", "a"])
-      let line = try #require((output + errors).split(separator: "\n").first { $0.contains("sha256") })
-      let secret = try #require((output + errors).split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("rx_") })
-      return (String(secret), line.hasPrefix("-") ? String(line) : "- " + line)
+      let entry = try #require(errors.split(separator: "\n").first { $0.contains("sha256") })
+      return (output.filter { $0 != "\n" }, String(entry))
     }
     let (first, second) = (try token(), try token())
     try volume.replace(["tokens.yaml": first.entry + "\n"])
