@@ -60,7 +60,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     // The interface of a zone may be created before this address is bound.
     guard let address = ListenSocketAddress(host: host, port: port, isZoneKnown: false) else {
-      throw refused("the host must be an IPv4 or IPv6 address, or localhost, before the port: 127.0.0.1:8080 or [::1]:8080")
+      throw refused("the host must be an IPv4 or IPv6 address, or localhost, such as 127.0.0.1:8080 or [::1]:8080")
     }
     // Each address has one canonical spelling, because rules are looked up by it.
     let zone = host.firstIndex(of: "%").map { host[$0...] } ?? ""

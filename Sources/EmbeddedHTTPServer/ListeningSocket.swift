@@ -16,8 +16,7 @@ struct ListeningSocket {
   init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
     isOwn = true
     if let path = address.path {
-      let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-      let descriptor = socket(AF_UNIX, kind, 0)
+      let descriptor = Self.open(AF_UNIX)
       guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
       do throws(HTTPServerError) {
         file = try ListeningSocketFile(binding: descriptor, to: path, mode: mode)
@@ -39,16 +38,8 @@ struct ListeningSocket {
     func failed(_ operation: String) -> HTTPServerError {
       HTTPServerError(operation: operation, object: address.description, errno: errno)
     }
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     var host = address.host
-    var descriptor = socket(target.family, kind, 0)
-    // `::` is every address of both families, also where the kernel has no IPv6.
-    if descriptor < 0, errno == EAFNOSUPPORT, target.isEveryIPv6,
-      let every = ListenSocketAddress(host: "0.0.0.0", port: address.port)
-    {
-      (host, target) = ("0.0.0.0", every)
-      descriptor = socket(target.family, kind, 0)
-    }
+    let descriptor = Self.open(&target, &host)
     guard descriptor >= 0 else { throw failed("socket") }
     do throws(HTTPServerError) {
       // SO_REUSEADDR: a restart must not wait until the kernel has dropped old connections (socket(7)).
@@ -76,6 +67,21 @@ struct ListeningSocket {
       close(descriptor)
       throw error
     }
+  }
+
+  /// Opens a socket for an address, which is replaced where the kernel has no IPv6: `::` is every address of both families.
+  private static func open(_ address: inout ListenSocketAddress, _ host: inout String) -> Int32 {
+    let descriptor = open(address.family)
+    guard descriptor < 0, errno == EAFNOSUPPORT, address.isEveryIPv6,
+      let every = ListenSocketAddress(host: "0.0.0.0", port: address.port)
+    else { return descriptor }
+    (address, host) = (every, "0.0.0.0")
+    return open(AF_INET)
+  }
+
+  /// Opens a stream socket; negative for an error.
+  private static func open(_ family: Int32) -> Int32 {
+    socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
   }
 
   /// Uses a socket that another process bound and that listens already; the server owns and closes it.

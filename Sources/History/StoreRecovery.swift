@@ -1,4 +1,5 @@
 internal import Database
+internal import HostProcess
 
 /// Reads what the last run left, and begins the present one.
 struct StoreRecovery {
@@ -76,7 +77,8 @@ struct StoreRecovery {
       try connection.run(
         """
         INSERT INTO run(epoch, boot, started, started_uptime, alive, alive_uptime) VALUES(?, ?, ?, ?, ?, ?)
-        """, .text(epoch), .text(boot), .integer(time.wall), .integer(time.uptime), .integer(time.wall),
+        """, .text(epoch), .text(boot + BootID.clockOffset), .integer(time.wall), .integer(time.uptime),
+        .integer(time.wall),
         .integer(time.uptime))
       let run = connection.lastInsertedRow
       try RunHistoryWriter.begin(run, in: connection)
@@ -97,7 +99,9 @@ struct StoreRecovery {
 
   private static func lastRun(in connection: DatabaseConnection) throws(DatabaseError) -> LastRun? {
     try connection.query("SELECT id, epoch, boot, clean FROM run ORDER BY id DESC LIMIT 1") { row in
-      LastRun(id: row.integer(0), epoch: row.text(1) ?? "", boot: row.text(2) ?? "", isClean: row.integer(3) != 0)
+      LastRun(
+        id: row.integer(0), epoch: row.text(1) ?? "", boot: BootID.boot(ofClock: row.text(2) ?? ""),
+        isClean: row.integer(3) != 0)
     }.first
   }
 

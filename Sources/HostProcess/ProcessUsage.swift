@@ -40,7 +40,7 @@ public struct ProcessUsage: Sendable, Equatable {
     case EAGAIN: return "\(count) threads are required; see ulimit -u, and pids.max of the control group"
     // glibc creates threads by clone(2) only if clone3(2) is not implemented (ENOSYS).
     case EPERM:
-      return "threads cannot be created: clone3(2) is not permitted; use a container runtime whose seccomp filter knows it"
+      return "threads cannot be created: clone3(2) is not permitted; use a container runtime that knows it"
     default:
       return "threads cannot be created: \(unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)")"
     }

@@ -25,8 +25,9 @@ enum Limits {
   /// Errors that are read from a socket's error queue in one pass and discarded: routers send a few per second.
   static let queuedErrors = 16
 
-  /// Search domains that are tried: eight times as many as Kubernetes permits. glibc has no limit, but each domain costs a
-  /// query, and a file of ``resolvConfBytes`` could have thousands.
+  /// Search domains that are tried: eight times as many as Kubernetes permits.
+  ///
+  /// glibc has no limit, but each domain costs a query, and a file of ``resolvConfBytes`` could have thousands.
   static let searchDomains = 256
 
   /// The greatest value of the option `ndots` (resolv.conf(5)).

@@ -37,17 +37,19 @@ struct ResolverSearchList: Equatable {
     if let text = environment("LOCALDOMAIN") { listed = Self.words(in: text[...]) }
     if let text = environment("RES_OPTIONS") { setDots(by: Self.words(in: text[...])[...]) }
     let own = hostName.split(separator: ".", maxSplits: 1).dropFirst().map(String.init)
-    domains = (listed ?? own).prefix(Limits.searchDomains).map { $0 != "." && $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+    domains = (listed ?? own).prefix(Limits.searchDomains).map { domain in
+      domain != "." && domain.hasSuffix(".") ? String(domain.dropLast()) : domain
+    }
   }
 
-  /// The list of this machine.
-  ///
-  /// - Parameter path: the file, resolv.conf(5).
+  /// Reads the list of this machine from a file, as resolv.conf(5) describes it.
   static func current(_ path: String) -> ResolverSearchList {
     var names = utsname()
     var hostName = ""
     if unsafe uname(&names) == 0 {
-      hostName = unsafe withUnsafeBytes(of: &names.nodename) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      hostName = unsafe withUnsafeBytes(of: &names.nodename) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
     }
     return ResolverSearchList(resolvConf: Resolver.text(of: path), hostName: hostName) { name in
       unsafe getenv(name).map { unsafe String(cString: $0) }

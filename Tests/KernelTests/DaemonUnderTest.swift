@@ -37,7 +37,8 @@ final class DaemonUnderTest: Sendable {
       + (file.map { ["--config", $0.path] } ?? [])
     let launch = Self.launcher(privileges) + words
     // No setting of the tests' own surroundings may leak into it.
-    child = try namespace.spawn(launch[0], Array(launch.dropFirst()), environment: Program.bareEnvironment.merging(extra) { $1 })
+    child = try namespace.spawn(
+      launch[0], Array(launch.dropFirst()), environment: Program.bareEnvironment.merging(extra) { $1 })
     let (namespace, child) = (namespace, child)
     eventually { Self.port(in: child.errors) != nil || child.poll() != nil }
     guard let port = Self.port(in: child.errors) else { throw TestError("it does not listen: \(child.errors)") }

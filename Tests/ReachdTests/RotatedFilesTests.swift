@@ -41,8 +41,9 @@ import Testing
     return ["tls.crt": try text(files.certificate), "tls.key": try text(files.key)]
   }
 
-  private func serve(_ configuration: String, _ variables: [String: String] = [:]) throws -> (RunningService, TemporaryFile)
-  {
+  private func serve(_ configuration: String, _ variables: [String: String] = [:]) throws -> (
+    RunningService, TemporaryFile
+  ) {
     let file = try TemporaryFile(configuration)
     return (try RunningService(["--drain-delay", "0s", "--config", file.path], environment: variables), file)
   }

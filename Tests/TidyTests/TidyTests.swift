@@ -59,7 +59,7 @@ struct TidyTests {
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
       "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-      "Probers",
+      "EventLoop", "Probers",
       "YAMLTree", "History",
       "Locks", "TextSyntax", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
       "Synchronization",

@@ -21,8 +21,9 @@ extension WireCase {
   /// What makes a line malformed.
   private static let refusedByLater = [
     "a CR", "a NUL in a value", "a coding hidden by a lone CR", "a coding hidden by a space",
-    "a coding hidden by folding", "a coding that is a fold", "a fold of nothing", "a folded first line", "a folded value",
-    "a host with a NUL", "a length hidden by a space", "a length in a fold", "a lone CR before the line's end",
+    "a coding hidden by folding", "a coding that is a fold", "a fold of nothing", "a folded first line",
+    "a folded value", "a host with a NUL", "a length hidden by a space", "a length in a fold",
+    "a lone CR before the line's end",
     "a lone CR in a value", "a space before the colon", "a space in a name", "a space in the target",
     "a tab before the colon", "a value folded twice", "a value folded with a tab", "an empty name", "bare line feeds",
     "two spaces before the target", "two spaces before the version", "white space for a first line",

@@ -38,7 +38,8 @@ struct FirstProcessTests {
 
   @Test(arguments: [
     ["wait", "10.9.9.9", "--timeout", "1h"], ["wait", "tcp://192.0.2.1:80", "--timeout", "1h"], ["watch"],
-    ["watch", "10.9.9.9", "--exec", "sleep 3600"], ["check", "tcp://127.0.0.1:SILENT", "--timeout", "60s", "--count", "9"],
+    ["watch", "10.9.9.9", "--exec", "sleep 3600"],
+    ["check", "tcp://127.0.0.1:SILENT", "--timeout", "60s", "--count", "9"],
     ["status", "--url", "http://127.0.0.1:SILENT", "--timeout", "60s"],
     ["healthcheck", "--url", "http://127.0.0.1:SILENT", "--timeout", "60s"],
     ["watch", "--url", "http://127.0.0.1:SILENT"], ["targets", "--url", "http://127.0.0.1:SILENT", "--timeout", "60s"],
@@ -60,7 +61,8 @@ struct FirstProcessTests {
 
   @Test func signalsKeepTheirMeaningForOtherProcesses() throws {
     let child = try Program.start(["wait", "10.9.9.9", "--timeout", "1h"])
-    #expect(eventually { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.id)/task").count) ?? 0 > 1 })
+    #expect(
+      eventually { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(child.id)/task").count) ?? 0 > 1 })
     child.kill(SIGTERM)
     #expect(try child.wait() == .killed(SIGTERM))
   }

@@ -10,7 +10,9 @@ import Testing
     ["status", "--direct"], ["serve", "--listen", "127.0.0.1:0"],
   ]
 
-  @Test(arguments: [(EAGAIN, " threads are required; see ulimit -u, and pids.max"), (EPERM, "clone3(2) is not permitted")])
+  @Test(arguments: [
+    (EAGAIN, " threads are required; see ulimit -u, and pids.max"), (EPERM, "clone3(2) is not permitted"),
+  ])
   func commandsReportWhyThereAreNoThreads(code: Int32, message: String) throws {
     let directory = try TemporaryDirectory()
     let variables = try RefusedCall.environment([RefusedCall("clone3", errno: code)], in: directory)
