@@ -39,7 +39,7 @@ COPY --from=build /image/var/lib/dpkg/status.d /var/lib/dpkg/status.d
 COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
+ENV REACHD_DEFAULT_LISTEN="[::]:8080" REACHD_DEFAULT_DATA=/var/lib/reachd
 VOLUME /var/lib/reachd
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]
@@ -61,7 +61,7 @@ COPY --from=fleet-build /image /
 COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
+ENV REACHD_DEFAULT_LISTEN="[::]:8080" REACHD_DEFAULT_DATA=/var/lib/reachd
 VOLUME /var/lib/reachd
 # The image contains reachd, too, for this command.
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
@@ -79,7 +79,7 @@ COPY --from=build /image /
 COPY --from=build --chown=65532:65532 /data /var/lib/reachd
 USER 65532:65532
 EXPOSE 8080
-ENV REACHD_DEFAULT_LISTEN=0.0.0.0:8080 REACHD_DEFAULT_DATA=/var/lib/reachd
+ENV REACHD_DEFAULT_LISTEN="[::]:8080" REACHD_DEFAULT_DATA=/var/lib/reachd
 VOLUME /var/lib/reachd
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/usr/bin/reachd", "healthcheck"]
 ENTRYPOINT ["/usr/bin/reachd"]

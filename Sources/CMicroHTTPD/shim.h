@@ -29,6 +29,15 @@ struct CMicroHTTPD_Callbacks {
   MHD_LogCallback diagnostic;
 };
 
+/// How strictly requests are parsed. libmicrohttpd 1.0 accepts folded lines, white space in targets (which it answers with
+/// redirects) and tabs for spaces by default, and refuses them at level 1. 0.9.75 does not have the levels, and MHDHeadReader
+/// refuses such requests.
+#if MHD_VERSION >= 0x00097701
+#define CMICROHTTPD_STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1
+#else
+#define CMICROHTTPD_STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT, 0
+#endif
+
 /// Starts a daemon (MHD_start_daemon is variadic).
 /// `priorities` and `certificate` (a gnutls_certificate_retrieve_function3) apply under MHD_USE_TLS only. `listen_fd`
 /// must be bound and listening. The daemon has no thread of its own.
@@ -52,7 +61,7 @@ CMicroHTTPD_start (unsigned int flags, int listen_fd, unsigned int connection_li
                            MHD_OPTION_NOTIFY_COMPLETED, callbacks->completed, callbacks->cls,
                            MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->cls,
                            MHD_OPTION_UNESCAPE_CALLBACK, callbacks->unescape, callbacks->cls,
-                           MHD_OPTION_STRICT_FOR_CLIENT, 0,
+                           CMICROHTTPD_STRICTNESS,
                            MHD_OPTION_ARRAY, 0 != (flags & MHD_USE_TLS) ? tls : none,
                            MHD_OPTION_END);
 }
@@ -123,13 +132,6 @@ CMicroHTTPD_session (struct MHD_Connection *connection)
 {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info (connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
   return NULL == info ? NULL : info->tls_session;
-}
-
-/// The Content-Length that libmicrohttpd parsed, or NULL. Swift does not import MHD_HTTP_HEADER_CONTENT_LENGTH.
-static inline const char *
-CMicroHTTPD_content_length (struct MHD_Connection *connection)
-{
-  return MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 }
 
 /// Closes the connection after the response (MHD_set_response_options is variadic).

@@ -25,6 +25,9 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
   /// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` (which is 127.0.0.1) or `unix:/run/reachd.sock`.
   ///
+  /// Brackets around an IPv4 address are accepted, and an IPv6 address without them: an orchestrator inserts the address of a
+  /// host or pod, of either family, before a port. A port is always there, so the last colon separates it.
+  ///
   /// Names are rejected, because a resolver's answer must not decide which clients can reach this service. A missing
   /// host is rejected, because other programs take it for "any address".
   public init(parsing text: String) throws(HTTPServerError) {
@@ -51,17 +54,13 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
       throw refused("the port must be a number from 0 to 65535")
     }
     if host.isEmpty {
-      throw refused("a host is missing; write 127.0.0.1\(text) for this machine or 0.0.0.0\(text) for every one")
+      throw refused("a host is missing; write 127.0.0.1\(text) for this machine or [::]\(text) for every address")
     }
     if host.equalsIgnoringCase("localhost") { host = "127.0.0.1" }
-    if host.hasPrefix("["), host.hasSuffix("]") {
-      host = String(host.dropFirst().dropLast())
-    } else if host.utf8.contains(UInt8(ascii: ":")) {
-      throw refused("an IPv6 address needs brackets, like [::1]:8080")
-    }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     // The interface of a zone may be created before this address is bound.
     guard let address = ListenSocketAddress(host: host, port: port, isZoneKnown: false) else {
-      throw refused("the host must be an IPv4 or IPv6 address, or localhost")
+      throw refused("the host must be an IPv4 or IPv6 address, or localhost, such as 127.0.0.1:8080 or [::1]:8080")
     }
     // Each address has one canonical spelling, because rules are looked up by it.
     let zone = host.firstIndex(of: "%").map { host[$0...] } ?? ""

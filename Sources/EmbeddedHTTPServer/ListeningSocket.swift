@@ -16,8 +16,7 @@ struct ListeningSocket {
   init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
     isOwn = true
     if let path = address.path {
-      let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-      let descriptor = socket(AF_UNIX, kind, 0)
+      let descriptor = Self.open(AF_UNIX)
       guard descriptor >= 0 else { throw HTTPServerError(operation: "socket", object: path, errno: errno) }
       do throws(HTTPServerError) {
         file = try ListeningSocketFile(binding: descriptor, to: path, mode: mode)
@@ -29,7 +28,7 @@ struct ListeningSocket {
       self.address = address
       return
     }
-    guard let target = ListenSocketAddress(host: address.host, port: address.port) else {
+    guard var target = ListenSocketAddress(host: address.host, port: address.port) else {
       if ListenSocketAddress(host: address.host, port: address.port, isZoneKnown: false) != nil {
         throw HTTPServerError(operation: "bind", object: address.description, errno: ENODEV)
       }
@@ -39,8 +38,8 @@ struct ListeningSocket {
     func failed(_ operation: String) -> HTTPServerError {
       HTTPServerError(operation: operation, object: address.description, errno: errno)
     }
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(target.family, kind, 0)
+    var host = address.host
+    let descriptor = Self.open(&target, &host)
     guard descriptor >= 0 else { throw failed("socket") }
     do throws(HTTPServerError) {
       // SO_REUSEADDR: a restart must not wait until the kernel has dropped old connections (socket(7)).
@@ -62,12 +61,27 @@ struct ListeningSocket {
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
       guard let port = Self.bound(descriptor)?.port else { throw failed("getsockname") }
       self.descriptor = descriptor
-      self.address = ListenAddress(host: address.host, port: port)
+      self.address = ListenAddress(host: host, port: port)
       file = nil
     } catch {
       close(descriptor)
       throw error
     }
+  }
+
+  /// Opens a socket for an address, which is replaced where the kernel has no IPv6: `::` is every address of both families.
+  private static func open(_ address: inout ListenSocketAddress, _ host: inout String) -> Int32 {
+    let descriptor = open(address.family)
+    guard descriptor < 0, errno == EAFNOSUPPORT, address.isEveryIPv6,
+      let every = ListenSocketAddress(host: "0.0.0.0", port: address.port)
+    else { return descriptor }
+    (address, host) = (every, "0.0.0.0")
+    return open(AF_INET)
+  }
+
+  /// Opens a stream socket; negative for an error.
+  private static func open(_ family: Int32) -> Int32 {
+    socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
   }
 
   /// Uses a socket that another process bound and that listens already; the server owns and closes it.

@@ -13,4 +13,12 @@ enum Limits {
 
   /// Bytes of a thread's name, without the final zero (pthread_setname_np(3)).
   static let threadNameBytes = 15
+
+  /// The size in bytes of the buffer for inotify(7) events: an event has 16 bytes and a name of up to 256.
+  ///
+  /// Events that do not fit stay in the kernel's queue.
+  static let inotifyBytes = 4_096
+
+  /// Symbolic links followed in a path, as in the kernel (path_resolution(7)).
+  static let symbolicLinks = 40
 }

@@ -46,7 +46,10 @@ internal import Glibc
   package static let mailboxToken = UInt64.max
 
   private let epoll: Int32
-  private let buffer: UnsafeMutableBufferPointer<epoll_event>
+  private let buffer: UnsafeMutablePointer<epoll_event>
+
+  /// The largest number of events per wait; after a wait that returned so many, more may be ready.
+  package let capacity: Int
 
   /// Makes an instance that reports up to `capacity` events per wait.
   ///
@@ -54,7 +57,8 @@ internal import Glibc
   package init(capacity: Int) throws(EventLoopError) {
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     unsafe buffer = .allocate(capacity: capacity)
-    unsafe buffer.initialize(repeating: epoll_event())
+    unsafe buffer.initialize(repeating: epoll_event(), count: capacity)
+    self.capacity = capacity
     guard epoll >= 0 else { throw EventLoopError(operation: "epoll_create1", errno: errno) }
   }
 
@@ -62,9 +66,6 @@ internal import Glibc
     if epoll >= 0 { close(epoll) }
     unsafe buffer.deallocate()
   }
-
-  /// The largest number of events per wait; after a wait that returned so many, more may be ready.
-  package var capacity: Int { unsafe buffer.count }
 
   /// Adds a descriptor until it is removed or closed.
   ///
@@ -115,7 +116,7 @@ internal import Glibc
     let progress = LoopProgress.current
     progress?.endTurn()
     defer { progress?.beginTurn() }
-    let count = unsafe epoll_wait(epoll, buffer.baseAddress, Int32(clamping: buffer.count), milliseconds)
+    let count = unsafe epoll_wait(epoll, buffer, Int32(clamping: capacity), milliseconds)
     if count >= 0 { return Int(count) }
     // The arguments are valid while this object exists: any other error is memory corruption or a descriptor that was
     // closed by mistake.
@@ -126,7 +127,7 @@ internal import Glibc
   /// An event of the last wait.
   package subscript(index: Int) -> Event {
     precondition(index >= 0 && index < capacity, "an event's index must be less than the capacity")
-    let event = unsafe CEventLoop_event(buffer.baseAddress, Int32(truncatingIfNeeded: index))
+    let event = unsafe CEventLoop_event(buffer, Int32(truncatingIfNeeded: index))
     return Event(token: event.token, events: Events(rawValue: event.events))
   }
 }

@@ -1,4 +1,5 @@
 internal import Database
+internal import HostProcess
 
 /// Reads what the last run left, and begins the present one.
 struct StoreRecovery {
@@ -130,7 +131,7 @@ struct StoreRecovery {
       try connection.run(
         """
         INSERT INTO run(id, epoch, boot, started, started_uptime, alive, alive_uptime, token) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-        """, .integer(mark.run), .text(new.epoch), .text(boot), .integer(time.wall), .integer(time.uptime),
+        """, .integer(mark.run), .text(new.epoch), .text(boot + BootID.clockOffset), .integer(time.wall), .integer(time.uptime),
         .integer(time.wall), .integer(time.uptime), .bits(token))
       try ServiceTime.begin(mark.run, at: time, nextEvent: new.last + 1, in: connection)
       try RunHistoryWriter.begin(mark.run, in: connection)

@@ -26,6 +26,16 @@ public enum ProcessSignals {
     mask(SIG_UNBLOCK, [SIGTERM, SIGINT])
   }
 
+  /// Makes the signals that end a process by default end this one, too, if it is the first process of a container: the kernel
+  /// ignores them for a process without a handler whose id is 1 (pid_namespaces(7)).
+  ///
+  /// The exit status is the one that a shell reports for the signal.
+  public static func exitAsFirstProcess() {
+    guard getpid() == 1 else { return }
+    for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] where !isIgnored(number) { signal(number) { _exit(128 + $0) } }
+    mask(SIG_UNBLOCK, [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+  }
+
   /// Blocks SIGTERM, SIGINT and SIGHUP, so that they stay pending until signalfd(2) reads them.
   ///
   /// Call it while the process has one thread: new threads inherit the mask.

@@ -29,24 +29,42 @@ public struct ProcessUsage: Sendable, Equatable {
     return UInt64(limit.rlim_cur)
   }
 
-  /// Whether this process can have `count` more threads at the same time (`RLIMIT_NPROC`, pids.max).
+  /// Why this process cannot have `count` more threads at the same time; nil if it can.
   ///
   /// It starts them to find out. All of them have ended when this returns.
-  public static func canStart(threads count: Int) -> Bool {
+  public static func obstacle(toThreads count: Int) -> String? {
+    let code = startCode(threads: count)
+    switch code {
+    case 0: return nil
+    // RLIMIT_NPROC and pids.max.
+    case EAGAIN: return "\(count) threads are required; see ulimit -u, and pids.max of the control group"
+    // glibc creates threads by clone(2) only if clone3(2) is not implemented (ENOSYS).
+    case EPERM:
+      return "threads cannot be created: clone3(2) is not permitted; use a container runtime that knows it"
+    default:
+      return "threads cannot be created: \(unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)")"
+    }
+  }
+
+  /// Starts threads, and waits for their end.
+  ///
+  /// - Returns: the errno of the one that could not be started; 0 for none.
+  private static func startCode(threads count: Int) -> Int32 {
     let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     defer { unsafe lock.deallocate() }
     unsafe pthread_mutex_init(lock, nil)
     unsafe pthread_mutex_lock(lock)
     var threads: [pthread_t] = []
-    for _ in 0..<count {
+    var code: Int32 = 0
+    while code == 0, threads.count < count {
       var thread = pthread_t()
-      guard unsafe pthread_create(&thread, nil, waitForRelease, lock) == 0 else { break }
-      threads.append(thread)
+      code = unsafe pthread_create(&thread, nil, waitForRelease, lock)
+      if code == 0 { threads.append(thread) }
     }
     unsafe pthread_mutex_unlock(lock)
     for thread in threads { pthread_join(thread, nil) }
     unsafe pthread_mutex_destroy(lock)
-    return threads.count == count
+    return code
   }
 
   private static var residentBytes: Int? {

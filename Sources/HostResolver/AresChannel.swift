@@ -45,7 +45,7 @@ internal import Glibc
     throws(HostResolutionFailure)
   {
     self.poller = poller
-    guard Self.libraryCode == ARES_SUCCESS else { throw .serverFailure("c-ares cannot be initialized") }
+    guard Self.libraryCode == cares_success else { throw .serverFailure("c-ares cannot be initialized") }
     var options = unsafe ares_options()
     // HOSTALIASES in the environment would replace the requested names.
     unsafe options.flags = Int32(ARES_FLAG_NOALIASES)
@@ -55,10 +55,9 @@ internal import Glibc
     unsafe options.sock_state_cb = aresSocketStateCallback
     unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
     let mask =
-      ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_RCVBUF | ARES_OPT_SOCK_STATE_CB
-      | ARES_OPT_LOOKUPS | ARES_OPT_RESOLVCONF
-      // No search list for the DNS: see SearchList.
-      | (source == .dns ? ARES_OPT_DOMAINS : 0)
+      unsafe cares_set_no_cache(&options) | ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_RCVBUF
+      // An empty search list: see ``ResolverSearchList``.
+      | ARES_OPT_SOCK_STATE_CB | ARES_OPT_LOOKUPS | ARES_OPT_RESOLVCONF | ARES_OPT_DOMAINS
     var opened: ares_channel?
     // strdup: c-ares requires mutable strings, and copies them.
     let lookups = unsafe strdup(source.rawValue)
@@ -70,12 +69,12 @@ internal import Glibc
     unsafe options.lookups = lookups
     unsafe options.resolvconf_path = path
     let code = unsafe ares_init_options(&opened, &options, mask)
-    guard code == ARES_SUCCESS, let opened = unsafe opened else { throw .serverFailure(Self.text(code)) }
+    guard code == cares_success, let opened = unsafe opened else { throw .serverFailure(Self.text(code)) }
     unsafe channel = opened
     unsafe ares_set_socket_configure_callback(opened, aresConfigureCallback, nil)
     if configuration.servers.isEmpty { return }
     let servers = configuration.servers.joined(separator: ",")
-    guard unsafe ares_set_servers_ports_csv(opened, servers) == ARES_SUCCESS else {
+    guard unsafe ares_set_servers_ports_csv(opened, servers) == cares_success else {
       throw .serverFailure("the list of DNS servers is not usable: \(servers)")
     }
   }
@@ -98,7 +97,7 @@ internal import Glibc
   var serverCount: Int {
     guard let channel = unsafe channel else { return 0 }
     var head: UnsafeMutablePointer<ares_addr_port_node>?
-    guard unsafe ares_get_servers_ports(channel, &head) == ARES_SUCCESS else { return 0 }
+    guard unsafe cares_get_servers(channel, &head) == cares_success else { return 0 }
     defer { if let head = unsafe head { unsafe ares_free_data(head) } }
     var count = 0
     var node = unsafe head
@@ -107,21 +106,6 @@ internal import Glibc
       unsafe node = current.pointee.next
     }
     return count
-  }
-
-  /// The search list and `ndots` that c-ares read from resolv.conf(5).
-  var searchList: ResolverSearchList {
-    guard let channel = unsafe channel else { return ResolverSearchList() }
-    var options = unsafe ares_options()
-    var mask: Int32 = 0
-    // After a failure there may also be memory to free.
-    defer { unsafe ares_destroy_options(&options) }
-    guard unsafe ares_save_options(channel, &options, &mask) == ARES_SUCCESS else { return ResolverSearchList() }
-    var domains: [String] = []
-    for index in unsafe 0..<min(Int(options.ndomains), Limits.searchDomains) {
-      if let domain = unsafe options.domains?[index] { domains.append(unsafe String(cString: domain)) }
-    }
-    return unsafe ResolverSearchList(domains: domains, dots: Int(options.ndots))
   }
 
   /// Starts a query; the answer is added to ``answers``, possibly before this returns.

@@ -26,13 +26,13 @@ func aresSocketStateCallback(_ context: UnsafeMutableRawPointer?, _ descriptor: 
 /// ares_sock_config_callback: has a UDP socket report also that a host or network is unreachable, as glibc's resolver does;
 /// UDP ignores such ICMP messages by default (ip(7), IP_RECVERR).
 func aresConfigureCallback(_ descriptor: Int32, _ type: Int32, _: UnsafeMutableRawPointer?) -> Int32 {
-  guard type == Int32(SOCK_DGRAM.rawValue) else { return ARES_SUCCESS }
+  guard type == Int32(SOCK_DGRAM.rawValue) else { return cares_success }
   // The option of the other family is refused. Without either, c-ares' timeout ends the query.
   var isOn: Int32 = 1
   let length = socklen_t(MemoryLayout<Int32>.size)
   unsafe setsockopt(descriptor, Int32(IPPROTO_IP), Int32(cares_ip_recverr), &isOn, length)
   unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), Int32(cares_ipv6_recverr), &isOn, length)
-  return ARES_SUCCESS
+  return cares_success
 }
 
 /// ares_addrinfo_callback: called exactly once for every query.

@@ -7,12 +7,12 @@ enum AresResult {
     _ status: Int32, _ list: UnsafeMutablePointer<ares_addrinfo>?
   ) -> Result<ResolvedAddresses, AresChannel.LookupFailure> {
     switch status {
-    case ARES_SUCCESS:
+    case cares_success:
       let found = unsafe addresses(list)
       return found.isEmpty ? .failure(.notFound) : .success(found)
-    case ARES_ENOTFOUND, ARES_ENODATA: return .failure(.notFound)
-    case ARES_ETIMEOUT: return .failure(.timeout)
-    case ARES_ECONNREFUSED:
+    case cares_not_found, cares_no_data: return .failure(.notFound)
+    case cares_timeout: return .failure(.timeout)
+    case cares_refused:
       // c-ares 1.18 also returns this code when every server answered SERVFAIL, NOTIMP or REFUSED.
       return .failure(.failed("no DNS server can be reached, or all of them refuse (SERVFAIL, NOTIMP, REFUSED)"))
     default: return .failure(.failed(AresChannel.text(status)))

@@ -25,9 +25,13 @@ enum Limits {
   /// Errors that are read from a socket's error queue in one pass and discarded: routers send a few per second.
   static let queuedErrors = 16
 
-  /// Search domains that are tried: most systems limit the list in resolv.conf(5) to 256 characters, and each domain
-  /// costs a query.
-  static let searchDomains = 16
+  /// Search domains that are tried: eight times as many as Kubernetes permits.
+  ///
+  /// glibc has no limit, but each domain costs a query, and a file of ``resolvConfBytes`` could have thousands.
+  static let searchDomains = 256
+
+  /// The greatest value of the option `ndots` (resolv.conf(5)).
+  static let searchDots = 15
 
   /// Bytes requested for the DNS socket's receive buffer.
   ///
@@ -47,14 +51,6 @@ enum Limits {
 
   /// Bytes of resolv.conf(5) that are read: three servers at most, the search list and comments need less.
   static let resolvConfBytes = 16_384
-
-  /// The size in bytes of the buffer for inotify(7) events: an event has 16 bytes and a name of up to 256.
-  ///
-  /// Events that do not fit stay in the kernel's queue.
-  static let inotifyBytes = 4_096
-
-  /// Symbolic links followed in a path, as in the kernel (path_resolution(7)).
-  static let symbolicLinks = 40
 
   /// The longest name without its final dot, and the longest label, in bytes (RFC 1035 section 2.3.4; 255 on the wire).
   static let nameBytes = 253

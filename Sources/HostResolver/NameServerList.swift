@@ -33,7 +33,7 @@ extension Resolver {
   }
 
   /// The first bytes of a file; empty when it cannot be read.
-  private static func text(of path: String) -> String {
+  static func text(of path: String) -> String {
     // Non-blocking, because the path may be a pipe.
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return "" }

@@ -5,6 +5,8 @@ struct ResolverChannels {
   private let configuration: Resolver.Configuration
   private let poller: Poller
   private var open: (hosts: AresChannel, dns: AresChannel)?
+  /// The search list, which is read when the channels are opened.
+  private(set) var searchList = ResolverSearchList()
   /// When a DNS server last responded.
   private var lastResponse: MonotonicInstant?
 
@@ -25,6 +27,7 @@ struct ResolverChannels {
       hosts: hosts, dns: try AresChannel(.dns, configuration, serverTimeout: serverTimeout, poller: poller)
     )
     open = channels
+    searchList = .current(configuration.resolvConfPath)
     return channels
   }
 

@@ -36,7 +36,7 @@ extension ResolverLoop {
           guard case .success(let addresses) = answer.outcome else { continue }
           return finish(id, .success(addresses.withTimesToLive { _ in nil }))
         }
-        query.candidates = hosts.searchList.candidates(query.name)
+        query.candidates = channels.searchList.candidates(query.name)
       }
       query.attempt += 1
       query.ipv4 = nil

@@ -32,7 +32,7 @@ final class ResolverLoop {
   var hasDelayedNames = false
   private let poller: Poller
   private let mailbox: Mailbox<ResolverInbox.Command>
-  private let files: ResolverFileWatcher
+  private let files: FileWatcher
   private var waiters: [UInt64: Waiter] = [:]
   /// Completed requests; their completions run when the state is consistent, because they may call the resolver.
   private var completed: [(request: ResolverRequest, outcome: Outcome)] = []
@@ -44,7 +44,7 @@ final class ResolverLoop {
     channels = ResolverChannels(inbox.configuration, poller)
     cache = ResolverAddressCache(inbox.configuration)
     budget = ResolverQueryBudget(inbox.configuration.queryLimit, now: .now)
-    files = ResolverFileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
+    files = FileWatcher([inbox.configuration.resolvConfPath, Self.hostsPath])
   }
 
   /// c-ares 1.18 has no option for another path.

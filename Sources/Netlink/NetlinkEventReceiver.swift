@@ -47,7 +47,7 @@ struct NetlinkEventReceiver {
       try join(new)
     } catch {
       // gVisor and some seccomp filters do not support rtnetlink events.
-      logger.warning(
+      logger.notice(
         "kernel events are not available, polling instead",
         metadata: ["error": "\(error)", "interval": "\(settings.pollInterval)"])
       return false

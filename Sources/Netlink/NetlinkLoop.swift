@@ -21,7 +21,8 @@ final class NetlinkLoop {
   private let observer: any KernelObserver
   private let poller: Poller
   private let waker: Waker
-  private let clockChanges: KernelClockChangeTimer
+  /// Nil where the kernel has no such timer (gVisor): a suspend is then detected after the next ``Limits/heartbeat``.
+  private let clockChanges: KernelClockChangeTimer?
   private var receiver: NetlinkEventReceiver
   private var policy: NetlinkResyncPolicy
   private var reader: NetlinkTableReader
@@ -44,12 +45,12 @@ final class NetlinkLoop {
     reader = NetlinkTableReader(
       InterfaceClassifier(sysfsRoot: settings.sysfsRoot, overrides: settings.interfaceOverrides))
     sleep = SleepDetector(at: settings.clock())
-    clockChanges = try KernelClockChangeTimer()
+    clockChanges = try? KernelClockChangeTimer()
     do throws(EventLoopError) {
       poller = try Poller(capacity: Limits.polledEvents)
       waker = try Waker()
       try waker.attach(to: poller, token: Token.waker)
-      try poller.add(clockChanges.number, .readable, token: Token.clock)
+      if let clockChanges { try poller.add(clockChanges.number, .readable, token: Token.clock) }
     } catch {
       throw KernelError(error)
     }
@@ -94,7 +95,7 @@ final class NetlinkLoop {
     for index in 0..<poller.wait(atMost: timeout) {
       switch poller[index].token {
       case Token.waker: break
-      case Token.clock: clockChanges.clear()
+      case Token.clock: clockChanges?.clear()
       default: socket = poller[index].events
       }
     }

@@ -63,15 +63,20 @@ extension NetlinkQuerySocket {
   /// Reads the IPv6 neighbours that have failed.
   func failedNeighbours() throws(KernelError) -> Set<NetlinkNeighbourTracker.Neighbour> {
     var failed: Set<NetlinkNeighbourTracker.Neighbour> = []
-    try dump("dump RTM_GETNEIGH", RTM_GETNEIGH) { request in
-      // struct ndmsg, all zero except the family.
-      request.append(UInt32(AF_INET6))
-      request.append(UInt64(0))
-    } restart: {
-      failed.removeAll(keepingCapacity: true)
-    } body: { message in
-      if let (neighbour, hasFailed) = NetlinkNeighbourTracker.state(message), hasFailed { failed.insert(neighbour) }
-      return true
+    do throws(KernelError) {
+      try dump("dump RTM_GETNEIGH", RTM_GETNEIGH) { request in
+        // struct ndmsg, all zero except the family.
+        request.append(UInt32(AF_INET6))
+        request.append(UInt64(0))
+      } restart: {
+        failed.removeAll(keepingCapacity: true)
+      } body: { message in
+        if let (neighbour, hasFailed) = NetlinkNeighbourTracker.state(message), hasFailed { failed.insert(neighbour) }
+        return true
+      }
+    } catch {
+      // A kernel without neighbour tables has none.
+      guard error.errno == EOPNOTSUPP else { throw error }
     }
     return failed
   }

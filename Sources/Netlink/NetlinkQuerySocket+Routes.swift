@@ -108,12 +108,27 @@ extension NetlinkQuerySocket {
         if let source = query.source, source.family != query.destination.family {
           answers[query] = .refused(.failed(errno: EAFNOSUPPORT))
         } else {
-          lookups.append(NetlinkRouteLookup(query: query, sendsBoundSource: sendsBoundSources))
+          lookups.append(
+            NetlinkRouteLookup(
+              query: query, sendsBoundSource: sendsBoundSources, hasErrorTexts: socket.hasErrorTexts))
         }
       }
-      for lookup in try answered(lookups) { answers[lookup.query] = lookup.answer }
+      for lookup in try answered(lookups) {
+        answers[lookup.query] = lookup.isRouteUnknown ? withSource(lookup.answer, to: lookup.query) : lookup.answer
+      }
     }
     return answers
+  }
+
+  /// Adds the source address that a connected socket shows, which a kernel without `RTM_F_FIB_MATCH` does not report.
+  private func withSource(_ answer: RouteAnswer, to query: RouteQuery) -> RouteAnswer {
+    // The interface of the query is that of the route.
+    let interface = query.destination.family == .ipv6 ? query.interfaceIndex : nil
+    guard case .route(var route) = answer, route.type == .unicast, route.source == nil,
+      case .source(let source) = sources?.selection(towards: query.destination, through: interface)
+    else { return answer }
+    route.source = source
+    return .route(route)
   }
 
   /// Sends lookups together, and returns them with the kernel's answers.
@@ -142,59 +157,5 @@ extension NetlinkQuerySocket {
       guard isComplete else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
     }
     return lookups
-  }
-}
-
-extension NetlinkQuerySocket {
-  /// Reads the blocks of all routes in all tables, and of all policy rules, of both families.
-  func routeBlocks() throws(KernelError) -> Set<RouteChanges.Block> {
-    var blocks: Set<RouteChanges.Block> = []
-    for family in IPAddress.Family.allCases {
-      // A repeated dump keeps blocks of routes that were removed meanwhile; they are harmless.
-      try dump("dump RTM_GETROUTE", RTM_GETROUTE) { request in
-        // struct rtmsg, all zero except the family.
-        request.append(UInt32(family.rawValue))
-        request.append(UInt64(0))
-      } body: { message in
-        guard message.type == RTM_NEWROUTE else { return true }
-        guard let block = NetlinkDecoder.routeBlock(message.body) else { return false }
-        blocks.insert(block)
-        return true
-      }
-      try rules(family) { if let block = NetlinkDecoder.ruleBlock($0) { blocks.insert(block) } }
-    }
-    return blocks
-  }
-
-  /// Whether an IPv4 policy rule for certain source addresses exists, which matters to ``lookUp(_:bySource:)``.
-  func hasSourceRules() throws(KernelError) -> Bool {
-    var isFound = false
-    // struct fib_rule_hdr: family, dst_len, src_len.
-    try rules(.ipv4) { body in isFound = isFound || body.load(2) ?? UInt8(0) > 0 }
-    return isFound
-  }
-
-  /// Whether an IPv6 policy rule that rejects packets exists.
-  func hasRejectingRules() throws(KernelError) -> Bool {
-    var isFound = false
-    // The eighth byte of struct fib_rule_hdr is the action: 6 FR_ACT_BLACKHOLE, 7 unreachable, 8 FR_ACT_PROHIBIT.
-    try rules(.ipv6) { body in isFound = isFound || [6, 8].contains(body.load(7) ?? UInt8(0)) }
-    return isFound
-  }
-
-  private func rules(_ family: IPAddress.Family, _ body: (NetlinkBytes) -> Void) throws(KernelError) {
-    do throws(KernelError) {
-      try dump("dump RTM_GETRULE", RTM_GETRULE) { request in
-        // struct fib_rule_hdr, all zero except the family.
-        request.append(UInt32(family.rawValue))
-        request.append(UInt64(0))
-      } body: { message in
-        if message.type == RTM_NEWRULE { body(message.body) }
-        return true
-      }
-    } catch {
-      // A kernel without policy rules, or a sandbox such as gVisor, has none.
-      guard [EOPNOTSUPP, EAFNOSUPPORT].contains(error.errno) else { throw error }
-    }
   }
 }

@@ -8,6 +8,9 @@ internal import ReachabilityModel
 /// all next hops, carrier loss and its lifetime. That answer has no source address, and no next hops of nexthop objects
 /// when `nexthop_compat_mode` is 0. Without the flag the kernel shows what a packet would do: one next hop and the
 /// source address.
+///
+/// A kernel that does not know the flag refuses the first form (gVisor, `parseForDestination` in
+/// pkg/sentry/socket/netlink/route/protocol.go). Then only the second one counts.
 struct NetlinkRouteLookup {
   /// An answer as received.
   enum Answer {
@@ -23,10 +26,13 @@ struct NetlinkRouteLookup {
   var match: Answer?
   /// What a packet would do.
   var plain: Answer?
+  /// Whether refusals have the kernel's text.
+  private let hasErrorTexts: Bool
 
-  init(query: RouteQuery, sendsBoundSource: Bool = false) {
+  init(query: RouteQuery, sendsBoundSource: Bool = false, hasErrorTexts: Bool = true) {
     self.query = query
     self.sendsBoundSource = sendsBoundSource
+    self.hasErrorTexts = hasErrorTexts
   }
 
   /// The source address in the request.
@@ -66,6 +72,8 @@ struct NetlinkRouteLookup {
   /// The answer in the model's terms.
   var answer: RouteAnswer {
     switch (match, plain) {
+    case (.refused(let ack), .route(let plain)) where ack.errno == EOPNOTSUPP: plainAnswer(plain.route)
+    case (.refused(let ack), .refused(let plain)) where ack.errno == EOPNOTSUPP: .refused(refusal(plain))
     case (.route(let match), .route(let plain)): merged(match.route, plain.route)
     case (.route(let match), _): merged(match.route, nil)
     case (.refused(let ack), .route(let plain)) where isMulticastDestination(plain.route, ack):
@@ -73,6 +81,23 @@ struct NetlinkRouteLookup {
     case (.refused(let ack), _): .refused(refusal(ack))
     case (nil, _): .refused(.failed(errno: ENODATA))
     }
+  }
+
+  /// Whether the kernel has reported the next hop only, and not the route.
+  var isRouteUnknown: Bool {
+    guard case .refused(let ack) = match, case .route = plain else { return false }
+    return ack.errno == EOPNOTSUPP
+  }
+
+  /// The answer of a kernel that reports the next hop only.
+  private func plainAnswer(_ plain: Route) -> RouteAnswer {
+    // Such a kernel ignores the interface of a lookup.
+    if let index = query.interfaceIndex, plain.hops.first?.interfaceIndex != index { return .refused(.noRoute) }
+    var route = plain
+    route.source = query.source ?? plain.source
+    // The block of the route is not known, so each destination needs a lookup of its own.
+    route.selectsByDestination = plain.type == .unicast
+    return .route(route)
   }
 
   /// Whether the refused destination is a multicast group or the limited broadcast address, which need no route.
@@ -127,7 +152,9 @@ struct NetlinkRouteLookup {
     case EHOSTUNREACH: query.interfaceIndex != nil && query.destination.family == .ipv4 ? .noRoute : .unreachable
     case EACCES: .prohibited
     // A blackhole has no error text; a request that the kernel does not understand has one.
-    case EINVAL where ack.text == nil: .blackhole
+    case EINVAL where ack.text == nil && hasErrorTexts: .blackhole
+    // Of a family that the kernel does not have (IPv6 switched off), and gVisor's refusal without a route.
+    case EOPNOTSUPP: .noRoute
     default: .failed(errno: ack.errno)
     }
   }

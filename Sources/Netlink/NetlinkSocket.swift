@@ -17,6 +17,9 @@ internal import ReachabilityModel
   private let descriptor: NetlinkDescriptor
   private var buffer: UnsafeMutableRawBufferPointer
 
+  /// Whether refusals have the kernel's text (`NETLINK_EXT_ACK`).
+  private(set) var hasErrorTexts = false
+
   /// The descriptor's number, for epoll.
   var number: Int32 { descriptor.number }
 
@@ -32,20 +35,8 @@ internal import ReachabilityModel
     }
     descriptor = NetlinkDescriptor(Int32(opened))
     unsafe buffer = .allocate(byteCount: Limits.datagram, alignment: 16)
-    // Without strict checking the kernel silently ignores filters and unknown fields; without extended acks EINVAL has
-    // no text, and an invalid request looks like a blackhole route.
-    for option in [NETLINK_GET_STRICT_CHK, NETLINK_EXT_ACK] {
-      try set("setsockopt netlink \(option)", SOL_NETLINK, option, Int32(1))
-    }
-    // Only the header of a failed request is needed.
-    try set("setsockopt NETLINK_CAP_ACK", SOL_NETLINK, NETLINK_CAP_ACK, Int32(1))
+    setOptions(timeout)
     setReceiveBuffer(Int32(clamping: bufferBytes))
-    if let timeout {
-      let (seconds, attoseconds) = timeout.components
-      let limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
-      try set("setsockopt SO_RCVTIMEO", SOL_SOCKET, SO_RCVTIMEO, limit)
-      try set("setsockopt SO_SNDTIMEO", SOL_SOCKET, SO_SNDTIMEO, limit)
-    }
     var address = sockaddr_nl()
     address.nl_family = sa_family_t(AF_NETLINK)
     try NetlinkSyscall.check("bind") {
@@ -56,6 +47,22 @@ internal import ReachabilityModel
   }
 
   deinit { unsafe buffer.deallocate() }
+
+  /// Sets the options that make answers more exact; sandboxes such as gVisor know none of them.
+  private func setOptions(_ timeout: Duration?) {
+    // Without strict checking the kernel silently ignores filters and unknown fields.
+    try? set("setsockopt NETLINK_GET_STRICT_CHK", SOL_NETLINK, NETLINK_GET_STRICT_CHK, Int32(1))
+    // Without error texts an invalid request cannot be distinguished from a blackhole route: both are EINVAL.
+    hasErrorTexts = (try? set("setsockopt NETLINK_EXT_ACK", SOL_NETLINK, NETLINK_EXT_ACK, Int32(1))) != nil
+    // Only the header of a failed request is needed; a longer refusal is decoded, too.
+    try? set("setsockopt NETLINK_CAP_ACK", SOL_NETLINK, NETLINK_CAP_ACK, Int32(1))
+    guard let timeout else { return }
+    // A kernel that answers within sendto(2), as they all do, needs no timeout.
+    let (seconds, attoseconds) = timeout.components
+    let limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+    try? set("setsockopt SO_RCVTIMEO", SOL_SOCKET, SO_RCVTIMEO, limit)
+    try? set("setsockopt SO_SNDTIMEO", SOL_SOCKET, SO_SNDTIMEO, limit)
+  }
 
   /// Sets an option of the socket.
   func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable)

@@ -36,12 +36,23 @@ package enum CheckRules {
 
   /// Whether an address may be contacted, by the verdict for the route to it; nil when the lookup failed.
   ///
-  /// A request with a policy sends nothing when the route is unknown.
+  /// See ``decisionWithoutRoute(_:for:_:)`` for a route that is not known.
   static func contactDecision(
     _ request: CheckRequest, for address: IPAddress, _ port: UInt16?, _ verdict: HostVerdict?
   ) -> ContactDecision {
-    guard let verdict else { return request.policy == nil ? .allowed : .denied }
+    guard let verdict else { return decisionWithoutRoute(request, for: address, port) }
     return contactDecision(request, for: address, port, provisional(verdict))
+  }
+
+  /// Whether an address may be contacted when the kernel's routes cannot be read (AF_NETLINK is forbidden, for example).
+  ///
+  /// The check is performed: its result does not need the route. A policy must permit the address even as one of this
+  /// machine, because the route may lead there.
+  private static func decisionWithoutRoute(
+    _ request: CheckRequest, for address: IPAddress, _ port: UInt16?
+  ) -> ContactDecision {
+    guard let policy = request.policy else { return .allowed }
+    return policy.allows(address, port: port) && policy.allowsLocal(address, port: port) ? .allowed : .denied
   }
 
   /// A verdict that waited for the kernel, as a provisional one.
@@ -57,7 +68,7 @@ package enum CheckRules {
     _ request: CheckRequest, for address: IPAddress, _ port: UInt16?, _ provisional: ProvisionalVerdict?
   ) -> ContactDecision {
     guard let provisional, provisional.verdict.path.status != .unknown else {
-      return request.policy == nil ? .allowed : .denied
+      return decisionWithoutRoute(request, for: address, port)
     }
     // Before the route, so that a caller learns nothing about addresses that it may not contact.
     if let policy = request.policy {

@@ -54,7 +54,10 @@ extension Checker {
     case .allowed: nil
     case .noRoute: verdict.flatMap { CheckRules.unreachableResult($0, startedAt: start.time, duration: start.elapsed) }
     case .denied where verdict.map { $0.path.status == .unknown } ?? true:
-      CheckResult(.unknown, .kernelUnavailable, startedAt: start.time, duration: start.elapsed)
+      CheckResult(
+        .unknown, .kernelUnavailable,
+        detail: "the kernel's routes cannot be read, and policy.allow does not list the address", startedAt: start.time,
+        duration: start.elapsed)
     case .denied: Self.denial(start)
     }
   }

@@ -170,15 +170,23 @@ package struct Daemon {
     try? await gracefulShutdown()
   }
 
-  /// Reloads the configuration on SIGHUP.
+  /// Reloads the configuration on SIGHUP, and the files that it names when they change.
   private func reloadOnSIGHUP() async {
     // On a queue of its own, because a file on an unavailable file server must not delay the shutdown. Any number of
     // signals during a reload leads to one more reload.
-    let source = DispatchSource.makeUserDataOrSource(queue: DispatchQueue(label: "reload"))
-    source.setEventHandler { [reloading] in reloading.reload() }
+    let queue = DispatchQueue(label: "reload")
+    let source = DispatchSource.makeUserDataOrSource(queue: queue)
+    let files = ConfiguredFileWatch(queue, files: { [reloading] in reloading.watchedFiles }) { [reloading] in
+      reloading.reloadWatchedFiles()
+    }
+    source.setEventHandler { [reloading] in
+      reloading.reload()
+      files.update()
+    }
+    let sources = [source] + files.start()
     source.activate()
     for await _ in await UnixSignalsSequence(trapping: .sighup) { source.or(data: 1) }
-    source.cancel()
+    for source in sources { source.cancel() }
   }
 
   /// Drains: reports not ready, closes the listeners, sends each stream its close event and completes all responses.

@@ -8,6 +8,9 @@ internal import Service
 /// The entry point of the program, which keeps the process at one thread until the service is prepared (ADR 8).
 @main
 enum EntryPoint {
+  /// With fewer, Dispatch waits forever for a thread of its own.
+  private static let minimumThreads = 16
+
   static func main() {
     StandardStreams.fill()
     DatabaseReading.runIfRequested(CommandLine.arguments)
@@ -17,7 +20,13 @@ enum EntryPoint {
       // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
       let serving = [FleetAgentCommand.configuration.commandName, FleetReplicaCommand.configuration.commandName]
       if serving.contains(CommandLine.arguments.dropFirst().first) {
+        if let obstacle = ProcessUsage.obstacle(toThreads: minimumThreads) {
+          FleetTerminal.writeError("reachd-fleet: \(obstacle)")
+          throw FleetExitStatus.unavailable
+        }
         ProcessSignals.exitOnTermination()
+      } else {
+        ProcessSignals.exitAsFirstProcess()
       }
       var command = try ReachdFleet.parseAsRoot()
       guard let serving = command as? any FleetServingCommand else {

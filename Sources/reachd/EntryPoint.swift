@@ -12,8 +12,10 @@ enum EntryPoint {
   private static let minimumDescriptors: UInt64 = 64
   /// With fewer, Dispatch waits forever for a thread of its own and SIGTERM is not handled.
   private static let minimumThreads = 16
+  /// A single reading of the kernel has the thread `netlink`, and tasks that do not wait.
+  private static let minimumThreadsOfReading = 4
 
-  /// Prepares `serve` while there is only this thread; all other commands run in the runtime.
+  /// Prepares `serve` while there is only this thread, and runs the commands that need no other thread.
   ///
   /// The kernel keeps capabilities and signal masks per thread, so `serve` must drop them before the first thread
   /// starts. An asynchronous `main` would begin after the runtime has started its threads.
@@ -39,30 +41,26 @@ enum EntryPoint {
       Terminal.writeError(problem)
       Reachd.exit(withError: ExitCode.validationFailure)
     }
-    let serve = ServeCommand.configuration.commandName ?? ""
     // Before everything else: a service manager may send SIGTERM at any time, and expects exit code 0.
-    if CommandLine.arguments.dropFirst().first == serve {
-      guard ProcessUsage.canStart(threads: minimumThreads) else {
-        Terminal.writeError(
-          "reachd: \(minimumThreads) threads are required; see ulimit -u, and pids.max of the control group")
-        Reachd.exit(withError: ExitStatus.unavailable)
-      }
+    if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName {
+      requireThreads()
       ProcessSignals.exitOnTermination()
-    }
-    if CommandLine.arguments.dropFirst().first == TopCommand.configuration.commandName {
-      // Every thread inherits the mask: no signal may end the process while the terminal shows another screen.
-      ProcessTerminalSignals.block()
-      Task.detached { await run() }
-      wait()
+    } else {
+      ProcessSignals.exitAsFirstProcess()
     }
     do {
       // Arguments are parsed once, because parsing thousands of targets takes long.
-      let maybeServe = CommandLine.arguments.contains(serve)
-      guard maybeServe, let command = try Reachd.parseAsRoot() as? ServeCommand else {
-        Task { await run() }
-        dispatchMain()
-      }
-      let daemon = try command.prepare()
+      try start(try Reachd.parseAsRoot())
+    } catch {
+      end(error)
+    }
+  }
+
+  /// Runs a command, and returns when it has ended.
+  private static func start(_ parsed: any ParsableCommand) throws {
+    switch parsed {
+    case let serve as ServeCommand:
+      let daemon = try serve.prepare()
       Task.detached {
         do {
           try await ServeCommand.run(daemon)
@@ -72,9 +70,32 @@ enum EntryPoint {
         }
       }
       wait()
-    } catch {
-      end(error)
+    case let command as TopCommand:
+      requireThreads()
+      // Every thread inherits the mask: no signal may end the process while the terminal shows another screen.
+      ProcessTerminalSignals.block()
+      Task.detached { await finish(command) }
+      wait()
+    case let check as CheckCommand: runConcurrently(check)
+    case let wait as WaitCommand: runConcurrently(wait)
+    case let watch as WatchCommand: runConcurrently(watch)
+    case var status as StatusCommand where status.direct:
+      requireThreads(minimumThreadsOfReading)
+      try status.run()
+      Reachd.exit()
+    default:
+      // Also where no thread can be created: a probe of a container's health must not fail for that.
+      var command = parsed
+      try command.run()
+      Reachd.exit()
     }
+  }
+
+  /// Ends the process with a message if threads cannot be created.
+  private static func requireThreads(_ count: Int = minimumThreads) {
+    guard let obstacle = ProcessUsage.obstacle(toThreads: count) else { return }
+    Terminal.writeError("reachd: \(obstacle)")
+    Reachd.exit(withError: ExitStatus.unavailable)
   }
 
   /// Waits until the process exits; not by dispatchMain(), which unblocks signals on this thread that must stay blocked.
@@ -84,15 +105,18 @@ enum EntryPoint {
     while true { DispatchSemaphore(value: 0).wait() }
   }
 
-  /// Runs a command other than `serve` like `Reachd.main()`, with ``end(_:)`` for errors.
-  private static func run() async -> Never {
+  /// Runs a command that waits for other threads.
+  private static func runConcurrently(_ command: some AsyncParsableCommand & Sendable) -> Never {
+    requireThreads()
+    Task { await finish(command) }
+    dispatchMain()
+  }
+
+  /// Runs a command to its end like `Reachd.main()`, with ``end(_:)`` for errors.
+  private static func finish(_ parsed: some AsyncParsableCommand & Sendable) async -> Never {
+    var command = parsed
     do {
-      var command = try Reachd.parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
-      }
+      try await command.run()
       Reachd.exit()
     } catch {
       // Those that `top` has blocked: they must end a process that waits to write its message.

@@ -139,7 +139,9 @@ struct ValueTests {
     arguments: [
       ("127.0.0.1:8080", "127.0.0.1:8080", true), ("[::1]:0", "[::1]:0", true), ("localhost:1", "127.0.0.1:1", true),
       ("0.0.0.0:80", "0.0.0.0:80", false), ("[::]:65535", "[::]:65535", false),
-      ("127.9.9.9:1", "127.9.9.9:1", true),
+      ("127.9.9.9:1", "127.9.9.9:1", true), ("[127.0.0.1]:80", "127.0.0.1:80", true), ("::1:80", "[::1]:80", true),
+      ("fd00:99::2:8476", "[fd00:99::2]:8476", false), ("1:2:3:4:5:6:7:8:80", "[1:2:3:4:5:6:7:8]:80", false),
+      (":::80", "[::]:80", false), ("fe80::1%eth0:80", "[fe80::1%eth0]:80", false),
     ])
   func address(_ text: String, _ description: String, _ isLoopback: Bool) throws {
     let address = try ListenAddress(parsing: text)
@@ -150,7 +152,9 @@ struct ValueTests {
   @Test(
     "A listen address is refused with a hint",
     arguments: [
-      "", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:80", "host:80", "[::1]",
+      "", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "host:80", "[::1]",
+      "::1", "::", "fd00::1", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7:8:9:80", "[10.0.0.1:80", "10.0.0.1]:80", "[[::1]]:80",
+      "[localhost]:80", "[]:80",
     ])
   func badAddress(_ text: String) {
     let error = #expect(throws: HTTPServerError.self) { try ListenAddress(parsing: text) }

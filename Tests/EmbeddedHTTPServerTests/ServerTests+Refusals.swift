@@ -31,9 +31,10 @@ extension ServerTests {
     func refusedRequests() throws {
       let server = try showingIDs { ($0.requestBodyLimit, $0.streamLimit) = (10, 0) }
       defer { server.stop() }
-      for (head, status) in [
-        ("GET /a HTTP/1.1\r\n", 400), ("GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 400),
-        ("GET /a HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n", 400), ("GET /stream HTTP/1.1\r\nHost: a\r\n", 503),
+      // Later versions of libmicrohttpd refuse these two themselves.
+      let passedOn = isKnownLayout ? ["GET /a HTTP/1.1\r\n", "GET /a HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n"] : []
+      for (head, status) in passedOn.map({ ($0, 400) }) + [
+        ("GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n", 400), ("GET /stream HTTP/1.1\r\nHost: a\r\n", 503),
         ("GET /dropped HTTP/1.1\r\nHost: a\r\n", 500),
         ("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n", 413),
         ("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n", 411),

@@ -1,5 +1,6 @@
 import Glibc
 import HostResolver
+import Locks
 import TestSupport
 import Testing
 
@@ -30,6 +31,17 @@ import Testing
     let file = try ResolvConf("search one.test two.test\n")
     #expect(try await resolver(server, file).bytes("db") == [six, four])
     #expect(server.count("db.one.test") >= 2)
+    #expect(server.count("db") == 0)
+  }
+
+  /// Kubernetes permits 32 domains and 2,048 characters; glibc has no limit.
+  @Test(arguments: [6, 7, 16, 17, 32, 33, 100]) func theLastOfManyDomainsIsTried(count: Int) async throws {
+    let server = try DNSServer { name, _ in name == "db.last.test" ? .addresses([four]) : .noSuchName }
+    defer { server.stop() }
+    // Of 2,048 characters in all if there are 32.
+    let domains = (1..<count).map { "d\($0)." + String(repeating: "a", count: 50) + ".test" } + ["last.test"]
+    let file = try ResolvConf("search \(domains.joined(separator: " "))\noptions ndots:5\n")
+    #expect(try await resolver(server, file).bytes("db") == [four])
     #expect(server.count("db") == 0)
   }
 
@@ -116,5 +128,23 @@ import Testing
     resolver.resolve("db", timeout: patience, outcomes.take)
     let all = try await outcomes.wait(for: 2)
     #expect(all.allSatisfy { (try? $0.get())?.map(\.bytes) == [otherFour] })
+  }
+
+  @Test func theResolverTellsWithoutBeingAsked() async throws {
+    let server = try DNSServer { name, _ in
+      name == "db.newer.test" ? .addresses([otherFour]) : name == "db.old.test" ? .addresses([four]) : .noSuchName
+    }
+    defer { server.stop() }
+    let file = try ResolvConf("search old.test\n")
+    let resolver = resolver(server, file)
+    let changes = Locked(0)
+    resolver.onChange { changes.withLock { $0 += 1 } }
+    #expect(try await resolver.bytes("db") == [four])
+    #expect(changes.withLock(\.self) == 0)
+    let replacement = try ResolvConf("search newer.test\n")
+    #expect(unsafe rename(replacement.path, file.path) == 0)
+    #expect(await eventually { () async in changes.withLock(\.self) == 1 })
+    #expect(try await resolver.bytes("db") == [otherFour])
+    #expect(changes.withLock(\.self) == 1)
   }
 }

@@ -122,8 +122,12 @@ extension Resolver {
     #expect(try await outcome(timeout: .milliseconds(200)) { _, _ in .wrongID([four]) } == .failure(.timeout))
   }
 
-  @Test func anAnswerToAnotherQuestionIsIgnored() async throws {
-    #expect(try await outcome(timeout: .milliseconds(200)) { _, _ in .garbage } == .failure(.timeout))
+  @Test func aMalformedAnswerGivesNoAddress() async throws {
+    switch try await outcome(timeout: .milliseconds(200), { _, _ in .garbage }) {
+    // c-ares 1.18 ignores it, and 1.34 ends the query with it.
+    case .failure(.timeout), .failure(.serverFailure): break
+    case let other: Issue.record("\(other)")
+    }
   }
 
   @Test func aTruncatedAnswerIsFetchedByTCP() async throws {

@@ -28,7 +28,7 @@ final class DaemonUnderTest: Sendable {
   /// Starts it and waits until it has read the kernel.
   init(
     in namespace: Namespace, settle: String = "10ms", drainDelay: String = "0s", privileges: Privileges = .all,
-    configuration: String? = nil
+    configuration: String? = nil, environment extra: [String: String] = [:]
   ) throws {
     self.namespace = namespace
     let file = try configuration.map { try TemporaryFile($0) }
@@ -37,7 +37,8 @@ final class DaemonUnderTest: Sendable {
       + (file.map { ["--config", $0.path] } ?? [])
     let launch = Self.launcher(privileges) + words
     // No setting of the tests' own surroundings may leak into it.
-    child = try namespace.spawn(launch[0], Array(launch.dropFirst()), environment: Program.bareEnvironment)
+    child = try namespace.spawn(
+      launch[0], Array(launch.dropFirst()), environment: Program.bareEnvironment.merging(extra) { $1 })
     let (namespace, child) = (namespace, child)
     eventually { Self.port(in: child.errors) != nil || child.poll() != nil }
     guard let port = Self.port(in: child.errors) else { throw TestError("it does not listen: \(child.errors)") }

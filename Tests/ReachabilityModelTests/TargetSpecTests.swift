@@ -55,7 +55,7 @@ struct TargetSpecTests {
       Case(.id, "is not an id") { $0.id = "DB" },
       Case(.id, "is not an id") { $0.id = "a/b" },
       Case(.id, "is not an id") { $0.id = "é" },
-      Case(.id, "is not an id") { $0.id = String(repeating: "a", count: 64) },
+      Case(.id, "is not an id") { $0.id = String(repeating: "a", count: 69) },
       Case(.target, "missing") { $0.target = nil },
       Case(.target, "scheme") { $0.target = "gopher://db" },
       Case(.target, "port is missing") { $0.target = "tcp://db" },

@@ -52,7 +52,7 @@ import Testing
     ("targets: [db]", "FILE:1:11: targets[0]: a mapping is expected here; write key: value"),
     (
       "targets:\n- target: tcp://a:1",
-      "FILE:2:3: targets[0].id: the id is missing; an id has 1 to 63 characters of a-z"
+      "FILE:2:3: targets[0].id: the id is missing; an id has 1 to 68 characters of a-z"
     ),
     ("targets:\n- {id: A, target: 'tcp://a:1'}", "FILE:2:8: targets[0].id: \"A\" is not an id"),
     ("targets:\n- id: a\n", "FILE:2:3: targets[0].target: the target is missing; write something like"),

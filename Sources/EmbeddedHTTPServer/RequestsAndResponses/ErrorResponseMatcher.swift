@@ -49,7 +49,7 @@ final class ErrorResponseMatcher {
   /// Handles a message of the library.
   ///
   /// Where the connection is certain, its client gets our response: a malformed length is not answered with two heads,
-  /// as 0.9.75 does, and a long head gets a problem document.
+  /// as 0.9.75 does, and a long head gets a problem document, as does what only 1.0 refuses itself.
   func libraryLogged(_ diagnostic: String) {
     context.logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(diagnostic)"])
     if diagnostic.hasPrefix("Closing connection (failed to create response header)"),
@@ -69,8 +69,8 @@ final class ErrorResponseMatcher {
       if heads.count == 1 { direct.refuseDirectly(heads[0], .headTooLarge) }
     } else {
       for head in heads {
-        // The message may be about another connection: such a length is refused in any case.
-        guard let length = head.contentLength, let refusal = RequestValidator.checkLength(length) else { continue }
+        // The message may be about another connection: such fields are refused in any case.
+        guard let fields = head.completeFields, let refusal = RequestValidator.check(fields: fields) else { continue }
         direct.refuseDirectly(head, refusal)
       }
     }

@@ -18,6 +18,11 @@ enum RequestValidator {
       ?? checkMeaning(headers, version: version)
   }
 
+  /// Checks the fields of a head whose request line is not known.
+  static func check(fields: HTTPHeaders) -> RequestRefusal? {
+    checkFields(fields) ?? checkMeaning(fields, version: "HTTP/1.1")
+  }
+
   private static func checkRequestLine(
     method: String, target: String, parts: RequestTarget?, version: String
   ) -> RequestRefusal? {

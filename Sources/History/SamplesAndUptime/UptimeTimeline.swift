@@ -4,7 +4,8 @@
 public struct UptimeRun: Sendable, Equatable {
   /// The number of the run; later runs have higher ones.
   public var id: Int64
-  /// The id of the kernel's boot (`/proc/sys/kernel/random/boot_id`).
+  /// The identity of the zero of CLOCK_BOOTTIME: the id of the kernel's boot (`/proc/sys/kernel/random/boot_id`), and the offset
+  /// of a time namespace.
   public var boot: String
   /// When it started.
   public var started: Int64

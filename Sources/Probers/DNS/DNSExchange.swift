@@ -52,10 +52,10 @@ final class DNSExchange: ProberExchange, ProberDescriptorHandler {
     var buffer: UnsafeMutablePointer<UInt8>?
     var length: Int32 = 0
     let name = question.name.isEmpty ? "." : question.name
-    let code = unsafe ares_create_query(
-      name, 1, Int32(question.type.rawValue), UInt16.random(in: 0...UInt16.max), options.recursion ? 1 : 0, &buffer,
-      &length, 0)
-    guard code == ARES_SUCCESS, let buffer = unsafe buffer else { return nil }
+    let code = unsafe cares_create_query(
+      name, Int32(question.type.rawValue), UInt16.random(in: 0...UInt16.max), options.recursion ? 1 : 0, &buffer,
+      &length)
+    guard code == cares_success, let buffer = unsafe buffer else { return nil }
     defer { unsafe ares_free_string(buffer) }
     return unsafe Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
   }

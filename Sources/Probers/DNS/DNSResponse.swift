@@ -136,10 +136,10 @@ struct DNSPacket {
     var text: UnsafeMutablePointer<CChar>?
     var length = 0
     let code = unsafe bytes.withUnsafeBufferPointer { buffer -> Int32 in
-      guard let start = buffer.baseAddress else { return ARES_EBADNAME }
+      guard let start = buffer.baseAddress else { return cares_bad_name }
       return unsafe ares_expand_name(start + index, start, Int32(buffer.count), &text, &length)
     }
-    guard code == ARES_SUCCESS, let text = unsafe text else { return nil }
+    guard code == cares_success, let text = unsafe text else { return nil }
     defer { unsafe ares_free_string(text) }
     index += length
     return unsafe String(cString: text) + "."

@@ -12,6 +12,8 @@ internal import HostResolver
   /// The number of the group.
   let number: Int
   private var count = 0
+  /// The transfers that are started and not ended.
+  private var transfers: Set<UnsafeMutableRawPointer> = unsafe []
 
   init?(_ number: Int, _ loop: ProberLoop) {
     guard CurlLibrary.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
@@ -32,12 +34,14 @@ internal import HostResolver
 
   func start(_ handle: UnsafeMutableRawPointer) -> Bool {
     count += 1
+    unsafe transfers.insert(handle)
     return unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
   }
 
   /// Ends a transfer that was started, whether or not it is complete, and its connection.
   func end(_ handle: UnsafeMutableRawPointer) {
     count -= 1
+    unsafe transfers.remove(handle)
     unsafe curl_multi_remove_handle(multi, handle)
   }
 
@@ -68,7 +72,15 @@ internal import HostResolver
     for (exchange, result) in finished { exchange.finished(result) }
   }
 
-  fileprivate func watch(_ descriptor: Int32, _ what: Int32) {
+  /// Watches a socket for libcurl.
+  ///
+  /// libcurl 8.14 waits after a response until the server closes the TLS connection, with a handle of its own, and
+  /// the timer that would end the wait is never set (`cshutdn_perform` in lib/cshutdn.c of 8.14). Nothing more is read there, so
+  /// the end of the input ends the wait immediately.
+  fileprivate func watch(_ descriptor: Int32, _ what: Int32, of handle: UnsafeMutableRawPointer?) {
+    if what != CURL_POLL_REMOVE, let handle = unsafe handle, unsafe !transfers.contains(handle) {
+      shutdown(descriptor, Int32(SHUT_RD))
+    }
     var events: Poller.Events = []
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
@@ -92,7 +104,7 @@ private func curlSocketCallback(
   _ unused: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let context = unsafe context else { return 0 }
-  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().watch(descriptor, what)
+  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().watch(descriptor, what, of: handle)
   return 0
 }
 

@@ -1,6 +1,6 @@
 internal import CGnuTLS
 internal import Glibc
-internal import HostResolver
+internal import EventLoop
 
 /// Trusted authorities, read once from their file: for the system's, more than a hundred certificates.
 @safe final class TLSTrustStore {
@@ -16,11 +16,11 @@ internal import HostResolver
   static let systemFile = "/etc/ssl/certs/ca-certificates.crt"
 
   let list: gnutls_x509_trust_list_t
-  private let signature: ResolverFileSignature
+  private let signature: FileSignature
 
   /// Reads a PEM file; nil for the system's authorities.
   init(_ path: String?) throws(Failure) {
-    signature = ResolverFileSignature(path ?? Self.systemFile)
+    signature = FileSignature(path ?? Self.systemFile)
     // Reading from a pipe would block GnuTLS, and every check with it, until a process writes to the pipe.
     if path != nil, signature.exists, !signature.isRegular { throw Failure(path: path, cause: "not a regular file") }
     var new: gnutls_x509_trust_list_t?
@@ -44,7 +44,7 @@ internal import HostResolver
   deinit { unsafe gnutls_x509_trust_list_deinit(list, 1) }
 
   /// Whether the file is unchanged since it was read.
-  func isCurrent(_ path: String?) -> Bool { ResolverFileSignature(path ?? Self.systemFile) == signature }
+  func isCurrent(_ path: String?) -> Bool { FileSignature(path ?? Self.systemFile) == signature }
 }
 
 /// The recently used stores; changes of their files are detected.

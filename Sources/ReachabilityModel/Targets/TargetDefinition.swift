@@ -2,7 +2,7 @@
 ///
 /// ``TargetSpec/definition(modules:)`` creates valid ones.
 public struct TargetDefinition: Hashable, Sendable {
-  /// The name, which is unique: `[a-z0-9._-]{1,63}`.
+  /// The name, which is unique: `[a-z0-9._-]{1,68}`.
   public var id: String
   /// The target of the checks.
   public var target: CheckTarget

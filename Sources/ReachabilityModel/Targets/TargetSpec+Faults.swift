@@ -45,8 +45,8 @@ extension TargetSpec {
     public static let timeout = Duration.milliseconds(1)...Duration.seconds(60)
     /// Consecutive results.
     public static let count = 1...100
-    /// Bytes of an id.
-    public static let id = 1...63
+    /// Bytes of an id: as many as a label of the DNS has, after the `mesh.` of a target that checks an agent of a fleet.
+    public static let id = 1...68
     /// Labels of a target.
     public static let labels = 32
     /// Bytes of a label's name.

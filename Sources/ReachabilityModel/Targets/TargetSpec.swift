@@ -59,7 +59,7 @@ public struct TargetSpec: Hashable, Sendable {
 
   private func checkedID() -> Result<String, Fault> {
     let form =
-      #"an id has 1 to 63 characters of a-z, 0-9, ".", "_" and "-", and is not ".", ".." or "\#(Self.reservedID)""#
+      #"an id has 1 to 68 characters of a-z, 0-9, ".", "_" and "-", and is not ".", ".." or "\#(Self.reservedID)""#
     guard let id else { return .failure(Fault(.id, "the id is missing", hint: form)) }
     guard Self.isID(id) else { return .failure(Fault(.id, "\(id.shortened) is not an id", hint: form)) }
     return .success(id)

@@ -34,6 +34,10 @@ package struct Configuration: Sendable {
   var tokens: [AccessToken] = []
   /// The path of a file with more tokens; nil for none.
   var tokensFile: String?
+  /// Whether a change of the configuration file itself is applied without SIGHUP.
+  var watchesFile = false
+  /// The files of secrets of the webhooks.
+  var webhookFiles: [String] = []
   /// The limit of concurrent connections; nil for what the descriptor limit allows.
   var connectionLimit: Int?
   /// The limit of concurrent connections from one address; nil or 0 for no limit.
@@ -87,6 +91,16 @@ package struct Configuration: Sendable {
 
   /// The addresses with rules of their own in the file that a variable or flag leaves out.
   var unusedRules: [ListenAddress] = []
+
+  /// The configuration file as it was read; nil for none.
+  var source: (path: String, bytes: [UInt8])?
+
+  /// The files that a renewal replaces, which are read again when they change: certificates, keys, tokens, secrets.
+  var renewedFiles: [String] {
+    let pairs = Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isPresent ? [tls] : []))
+    let files = pairs.flatMap { [$0.certificate, $0.key] } + [tokensFile] + webhookFiles
+    return Set(files.compactMap(\.self)).sorted()
+  }
 
   /// The addresses without their rules.
   package var listen: [ListenAddress] { listeners.map(\.address) }

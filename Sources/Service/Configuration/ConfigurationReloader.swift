@@ -7,6 +7,9 @@ internal import StatusAPI
 
 /// Reloads the configuration on SIGHUP: everything is read and validated before anything changes.
 ///
+/// When only a certificate, a key, a token file or a secret has changed, they are read again with the configuration file as it
+/// was: a change of that file waits for SIGHUP, unless the setting `watchConfiguration` applies it.
+///
 /// After an error the previous configuration stays in force unchanged. A changed setting that cannot change while the
 /// service runs is reported in the log, in `/readyz?verbose` and in `/metrics` until the restart.
 final class ConfigurationReloader: Sendable {
@@ -64,9 +67,27 @@ final class ConfigurationReloader: Sendable {
   /// The last configuration that was read without errors; in force for the settings that SIGHUP can change.
   var configuration: Configuration { state.withLock(\.configuration) }
 
+  /// The files whose changes are applied without a signal.
+  var watchedFiles: [String] {
+    let configuration = configuration
+    let file = configuration.watchesFile ? configuration.source?.path : nil
+    return configuration.renewedFiles + [file].compactMap(\.self)
+  }
+
+  /// Applies changes of ``watchedFiles``.
+  func reloadWatchedFiles() {
+    logger.info("a file of the configuration has changed")
+    let configuration = configuration
+    reload(content: configuration.watchesFile ? nil : configuration.source?.bytes)
+  }
+
   /// Reads the sources again and applies the settings that may change.
-  func reload() {
+  ///
+  /// - Parameter content: the content of the configuration file; nil to read it.
+  func reload(content: [UInt8]? = nil) {
     do throws(ConfigurationErrors) {
+      var sources = sources
+      sources.content = content
       let loaded = try sources.load(following: started)
       var changes: [@Sendable () -> Void] = []
       for participant in participants { changes.append(try participant.prepare(loaded)) }

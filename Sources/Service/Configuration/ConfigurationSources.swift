@@ -15,6 +15,8 @@ package struct ConfigurationSources {
   package var environment: [String: String]
   /// The flags that were given: the setting's path, the flag's name and its texts.
   var flags: [(path: String, flag: String, texts: [String])] = []
+  /// The content of the file that counts in place of the present one, while only the files that it names are read again.
+  var content: [UInt8]?
 
   /// Creates the sources of one run.
   package init(
@@ -58,7 +60,10 @@ package struct ConfigurationSources {
         ConfigurationError(location: "--config", problem: "the path is empty", hint: "omit the flag for no file"))
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
-      switch Self.read(path, environment, blocking: started == nil) {
+      switch Self.bytes(of: path, content, blocking: started == nil).flatMap({ bytes in
+        configuration.source = (path, bytes)
+        return Self.parse(bytes, path, environment)
+      }) {
       case .success(let file) where file.isEmpty:
         errors.append(
           ConfigurationError(location: path, problem: "the file is empty", hint: "write {} for a file without settings")
@@ -117,7 +122,7 @@ package struct ConfigurationSources {
   private func loadTokens(
     _ path: String, blocking: Bool, into configuration: inout Configuration
   ) -> [ConfigurationError] {
-    switch Self.read(path, environment, of: .tokens, blocking: blocking) {
+    switch Self.bytes(of: path, blocking: blocking).flatMap({ Self.parse($0, path, environment, of: .tokens) }) {
     case .success(let file):
       for entry in file.records {
         entry.setting.apply(&configuration, entry.records)
@@ -133,16 +138,21 @@ package struct ConfigurationSources {
   /// A configuration has some kilobytes, and some megabytes with ten thousand targets.
   private static let fileByteLimit = 1 << 22
 
-  /// Reads a file of all settings, or a file that contains the list of one setting.
-  private static func read(
-    _ path: String, _ environment: [String: String], of setting: ListSetting? = nil, blocking: Bool
-  ) -> Result<ConfigurationFile, ConfigurationError> {
-    let bytes: [UInt8]
+  private static func bytes(
+    of path: String, _ known: [UInt8]? = nil, blocking: Bool
+  ) -> Result<[UInt8], ConfigurationError> {
+    if let known { return .success(known) }
     do throws(FileReadError) {
-      bytes = try FileReader.bytes(of: path, limit: fileByteLimit, blocking: blocking)
+      return .success(try FileReader.bytes(of: path, limit: fileByteLimit, blocking: blocking))
     } catch {
       return .failure(ConfigurationError(location: path, problem: error.reason))
     }
+  }
+
+  /// Parses a file of all settings, or a file that contains the list of one setting.
+  private static func parse(
+    _ bytes: [UInt8], _ path: String, _ environment: [String: String], of setting: ListSetting? = nil
+  ) -> Result<ConfigurationFile, ConfigurationError> {
     do throws(YAMLError) {
       let root = try YAMLNode.parse(bytes)
       guard let setting else { return .success(ConfigurationFile(root, name: path, environment: environment)) }
@@ -168,6 +178,7 @@ extension Configuration {
     guard secrets else { return [] }
     let loaded = file.webhooks.load(blocking: blocking)
     webhooks = loaded.webhooks
+    webhookFiles = file.webhooks.drafts.map(\.secretFile)
     return loaded.errors
   }
 }

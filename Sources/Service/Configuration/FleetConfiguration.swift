@@ -38,9 +38,8 @@ package struct FleetConfiguration: Sendable, Equatable {
 }
 
 extension Setting {
-  /// The longest id in bytes: the target with which other agents check an agent is `mesh.<id>`, and ids of targets have
-  /// at most 63.
-  private static let longestID = 58
+  /// The longest id in bytes: host names, and with them the names of most Kubernetes nodes, have labels of at most 63.
+  private static let longestID = 63
 
   /// The settings of a member of a fleet.
   static let fleet: [Setting] = [
@@ -86,13 +85,23 @@ extension Setting {
     },
     path("fleet.ca", "the path of a file with certificates of authorities, PEM") { $0.fleet.authorityFile = $1 },
     Setting(path: "fleet.address", expectation: "how other agents reach this one: tcp://HOST:PORT or icmp://HOST") {
-      guard let text = $1.first, let target = try? CheckTarget(text), [.tcp, .icmp].contains(target.scheme) else {
-        return false
-      }
+      guard let text = $1.first.map(canonicalAddress), let target = try? CheckTarget(text),
+        [.tcp, .icmp].contains(target.scheme)
+      else { return false }
       $0.fleet.address = text
       return true
     },
   ]
+
+  /// The address with the brackets that its family needs: the manifests of an orchestrator insert an address of either family
+  /// before the port (``ListenAddress/init(parsing:)``).
+  @Sendable private static func canonicalAddress(_ text: String) -> String {
+    let scheme = "tcp://"
+    guard text.hasPrefix(scheme), let address = try? ListenAddress(parsing: String(text.dropFirst(scheme.count))),
+      address.path == nil, address.host != "127.0.0.1"
+    else { return text }
+    return scheme + address.description
+  }
 
   /// An id that begins with a letter or digit.
   private static func isName(_ text: String) -> Bool {

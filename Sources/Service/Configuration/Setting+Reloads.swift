@@ -4,7 +4,8 @@ extension Setting {
   /// docs/reference/settings.md lists them; a ``ConfigurationReloader/Participant`` applies each.
   static let reloadable: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
-    "access.reads", "access.checks", "access.badges", "page", "tokens", "tokensFile", "limits.streams",
+    "access.reads", "access.checks", "access.badges", "page", "tokens", "tokensFile",
+    "watchConfiguration", "limits.streams",
     "limits.requestBody",
     "limits.targets",
     "limits.checksPerSecond", "limits.changesPerSecond", "metrics.targetLabels", "resolver.timeout",

@@ -94,6 +94,9 @@ struct Setting: Sendable {
       set(&$0, \.strictTransport, $1.first.flatMap { DurationFormat.parse($0) }.map(Optional.some))
     },
     file("tokensFile", \.tokensFile),
+    Setting(path: "watchConfiguration", expectation: "true or false") {
+      set(&$0, \.watchesFile, ["true": true, "false": false][$1.first ?? ""])
+    },
     number("limits.connections", \.connectionLimit, 1...1_000_000),
     number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
     number("limits.streams", \.streamLimit, 1...1_000_000),

@@ -102,7 +102,7 @@ struct WebhookConfiguration: Sendable {
   }
 
   private static func id(_ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader) -> String? {
-    reader.value(node, path, "an id of 1 to 63 of a-z, 0-9, dot, underscore and hyphen") { text in
+    reader.value(node, path, "an id of 1 to 68 of a-z, 0-9, dot, underscore and hyphen") { text in
       TargetSpec.isID(text) ? text : nil
     }
   }

@@ -144,7 +144,7 @@ extension Problem {
     self.init(
       .badRequest,
       "invalid \(kind) id \(text.prefix(80).debugDescription); "
-        + "expected 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen")
+        + "expected 1 to 68 characters of a-z, 0-9, dot, underscore and hyphen")
   }
 
   /// Creates the problem for invalid fields of a body.

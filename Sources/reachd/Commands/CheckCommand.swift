@@ -67,7 +67,8 @@ struct CheckCommand: AsyncParsableCommand {
     let modules = CheckPlan.builtInModules.merging(own) { $1 }
     let plans = try makePlans(modules)
     try ExitStatus.requireTLS(plans.contains(where: \.usesHTTPS))
-    let monitor = try configuration.makeStartedMonitor()
+    // A route is unknown without the kernel; the result of any other check does not need it.
+    let monitor = try configuration.makeStartedMonitor(isRequired: false)
     defer { monitor.stop() }
     let checker = Checker(monitor: monitor)
     var states: [CheckResult.State] = []

@@ -157,7 +157,8 @@ struct ClientOptions: ParsableArguments {
     if address.path != nil { return "\(address)" }
     switch address.host {
     case "0.0.0.0": return "\(scheme)://127.0.0.1:\(address.port)"
-    case "::": return "\(scheme)://[::1]:\(address.port)"
+    // Both loopback addresses, because the machine may have only one: libcurl resolves this name itself (RFC 6761).
+    case "::": return "\(scheme)://localhost:\(address.port)"
     default: return "\(scheme)://\(address)"
     }
   }

@@ -5,11 +5,11 @@ internal import ReachabilityModel
 internal import Service
 
 /// `reachd config check`.
-struct ConfigCommand: AsyncParsableCommand {
+struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Validate configurations.", subcommands: [Check.self])
 
-  struct Check: AsyncParsableCommand {
+  struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check",
       abstract: "Check a configuration without starting anything.",
@@ -27,7 +27,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     @OptionGroup var source: SourceOptions
 
-    mutating func run() async throws {
+    mutating func run() throws {
       let sources = source.sources()
       guard json else {
         let configuration = try sources.loadOrExit(secrets: true)

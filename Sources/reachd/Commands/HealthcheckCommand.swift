@@ -3,7 +3,7 @@ internal import JSONFormat
 internal import Probers
 
 /// `reachd healthcheck`: the command for a container's HEALTHCHECK and for exec probes.
-struct HealthcheckCommand: AsyncParsableCommand {
+struct HealthcheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "healthcheck",
     abstract: "Exit 0 when the service is ready, 1 when it is not.",
@@ -26,7 +26,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
-  mutating func run() async throws {
+  mutating func run() throws {
     do {
       let media = json ? "application/health+json" : "text/plain"
       let answer = try client.send("/readyz", accept: media, source, isAnonymous: true)

@@ -6,7 +6,7 @@ internal import StatusAPI
 internal import TerminalUI
 
 /// `reachd history`: the transitions of the past, from a service with a data directory.
-struct HistoryCommand: AsyncParsableCommand {
+struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
     abstract: "Print the transitions of the past, oldest first.",
@@ -50,7 +50,7 @@ struct HistoryCommand: AsyncParsableCommand {
   /// The limit of pages: a hundred million entries.
   private static let pages = 100_000
 
-  mutating func run() async throws {
+  mutating func run() throws {
     let selection =
       [
         ("order", "asc"), ("limit", String(Self.page)), ("since", TimeArgument.query(since)),

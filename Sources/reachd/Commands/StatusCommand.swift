@@ -8,7 +8,7 @@ internal import Service
 internal import StatusAPI
 
 /// `reachd status`: this machine's verdict, from the service or directly from the kernel.
-struct StatusCommand: AsyncParsableCommand {
+struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Print the reachability of this machine: exit 0 reachable, 1 not reachable, 2 undetermined.",
@@ -35,7 +35,7 @@ struct StatusCommand: AsyncParsableCommand {
     if direct, client.url != nil { throw ValidationError("--direct uses no service; omit --url") }
   }
 
-  mutating func run() async throws {
+  mutating func run() throws {
     throw direct ? try askKernel() : try askService()
   }
 

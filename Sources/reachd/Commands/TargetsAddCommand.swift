@@ -5,7 +5,7 @@ internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd targets add`.
-struct TargetsAddCommand: AsyncParsableCommand {
+struct TargetsAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Register a target: exit 0 done, 1 refused, 2 no response.",
@@ -20,7 +20,7 @@ struct TargetsAddCommand: AsyncParsableCommand {
         reachd targets add web https://web/health --interval 5s --label env=prod
       """)
 
-  @Argument(help: "The id: 1 to 63 of a-z, 0-9, dot, underscore and hyphen.")
+  @Argument(help: "The id: 1 to 68 of a-z, 0-9, dot, underscore and hyphen.")
   var id: String
 
   @Argument(help: "The target, such as tcp://db:5432; host:port means tcp, a host icmp.")
@@ -67,7 +67,7 @@ struct TargetsAddCommand: AsyncParsableCommand {
     }
   }
 
-  mutating func run() async throws {
+  mutating func run() throws {
     let answer = try client.sendOrExit(
       "PUT", "/targets/\(id)", body: TargetFormatter.body(spec()), fields: replace ? [:] : ["If-None-Match": "*"],
       source)

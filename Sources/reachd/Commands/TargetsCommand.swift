@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
 /// `reachd targets`: the registered targets of a service.
-struct TargetsCommand: AsyncParsableCommand {
+struct TargetsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "targets",
     abstract: "List and change the registered targets of a service.",

@@ -4,7 +4,7 @@ internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd targets explain`.
-struct TargetsExplainCommand: AsyncParsableCommand {
+struct TargetsExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Explain the state of a target step by step: exit 0 done, 1 refused, 2 no response.",
@@ -32,7 +32,7 @@ struct TargetsExplainCommand: AsyncParsableCommand {
     }
   }
 
-  mutating func run() async throws {
+  mutating func run() throws {
     let accept = json ? "application/json" : "text/plain"
     let answer = try client.sendOrExit("GET", "/targets/\(PercentEncoding.encoded(id))/explain", accept: accept, source)
     switch answer.status {

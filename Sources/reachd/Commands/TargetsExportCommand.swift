@@ -4,7 +4,7 @@ internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd targets export`.
-struct TargetsExportCommand: AsyncParsableCommand {
+struct TargetsExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Print the targets as the section `targets` of a configuration file.",
@@ -24,7 +24,7 @@ struct TargetsExportCommand: AsyncParsableCommand {
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
-  mutating func run() async throws {
+  mutating func run() throws {
     // Printed after the last page, so that an error in a later page leaves no incomplete file.
     var lines: [String] = []
     var hidden: [String] = []

@@ -4,7 +4,7 @@ internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd targets list`, which is also `reachd targets`.
-struct TargetsListCommand: AsyncParsableCommand {
+struct TargetsListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List targets: exit 0 all are up, 1 at least one is not, 2 undetermined.",
@@ -47,7 +47,7 @@ struct TargetsListCommand: AsyncParsableCommand {
     }
   }
 
-  mutating func run() async throws {
+  mutating func run() throws {
     let uptimes = try since.map { try self.uptimes($0) } ?? [:]
     var states: Set<TargetState> = []
     try client.forEachTargetPage([("state", state), ("label", label)], source) { page, text in

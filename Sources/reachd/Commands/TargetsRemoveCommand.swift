@@ -4,7 +4,7 @@ internal import ReachabilityModel
 internal import StatusAPI
 
 /// `reachd targets rm`.
-struct TargetsRemoveCommand: AsyncParsableCommand {
+struct TargetsRemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rm",
     abstract: "Remove targets: exit 0 all are removed, 1 refused, 2 no response.",
@@ -31,7 +31,7 @@ struct TargetsRemoveCommand: AsyncParsableCommand {
     }
   }
 
-  mutating func run() async throws {
+  mutating func run() throws {
     var isRefused = false
     for id in id {
       let answer = try client.sendOrExit("DELETE", "/targets/\(PercentEncoding.encoded(id))", source)

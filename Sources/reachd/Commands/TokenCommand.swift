@@ -7,11 +7,11 @@ internal import StatusAPI
 internal import TextSyntax
 
 /// `reachd token create`.
-struct TokenCommand: AsyncParsableCommand {
+struct TokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Create tokens for clients.", subcommands: [Create.self])
 
-  struct Create: AsyncParsableCommand {
+  struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create",
       abstract: "Create a token: it is printed once, and the service stores only its digest.",
@@ -61,7 +61,7 @@ struct TokenCommand: AsyncParsableCommand {
       _ = try end()
     }
 
-    mutating func run() async throws {
+    mutating func run() throws {
       guard let token = BearerToken.make(id: id), let digest = token.digest else {
         Terminal.writeError("reachd: the system provides no random numbers")
         throw ExitStatus.software

@@ -69,7 +69,7 @@ struct WaitCommand: AsyncParsableCommand {
     let targets = try self.targets.map { text throws in try Self.target(text) }
     let configuration = try source.sources().loadOrExit()
     try ExitStatus.requireTLS(targets.contains { $0.scheme == .https })
-    let monitor = try configuration.makeStartedMonitor()
+    let monitor = try configuration.makeStartedMonitor(isRequired: targets.contains { $0.scheme == .route })
     defer { monitor.stop() }
     let timeLimit = DurationFormat.parse(timeout) ?? .zero
     let progress = Progress("waiting for", of: targets.count, isCounted: false, limit: timeout)

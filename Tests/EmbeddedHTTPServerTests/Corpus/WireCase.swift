@@ -59,5 +59,5 @@ struct WireCase: Sendable, CustomTestStringConvertible {
     body(name, clause, "Transfer-Encoding: chunked\r\n", chunks, outcome)
   }
 
-  static let corpus = requestLines + targets + fieldLines + framing + chunking + sizes
+  static let corpus = (requestLines + targets + fieldLines + framing + chunking + sizes).map(\.present)
 }

@@ -1,4 +1,4 @@
-internal import CAres
+internal import CEventLoop
 internal import Glibc
 
 /// Reports when the content of a file may have changed, by inotify(7).
@@ -8,18 +8,18 @@ internal import Glibc
 /// every link in its path, because a rename is an event of the directory. It also watches the file itself, because a
 /// bind-mounted file is written in a directory that is not visible here. If a component of the path is missing, it
 /// watches the directory in which that component would appear. It is confined to one thread.
-final class ResolverFileWatcher {
+package final class FileWatcher {
   /// Readable when an event occurred; −1 if the process had no descriptor left, and then no changes are reported.
-  let descriptor: Int32
-  private let paths: [String]
+  package let descriptor: Int32
+  private var paths: [String]
   private var watches: [Int32: String] = [:]
-  private var signatures: [ResolverFileSignature]
+  private var signatures: [FileSignature]
 
   /// Starts to watch files, which need not exist.
-  init(_ paths: [String]) {
+  package init(_ paths: [String]) {
     self.paths = paths
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-    signatures = paths.map { ResolverFileSignature($0) }
+    signatures = paths.map { FileSignature($0) }
     watchAll()
   }
 
@@ -27,12 +27,20 @@ final class ResolverFileWatcher {
     if descriptor >= 0 { close(descriptor) }
   }
 
+  /// Watches other files in place of the present ones, some of which may stay.
+  package func watch(_ paths: [String]) {
+    let known = Dictionary(zip(self.paths, signatures)) { $1 }
+    self.paths = paths
+    signatures = paths.map { known[$0] ?? FileSignature($0) }
+    watchAll()
+  }
+
   /// Reads the events and compares the files.
   ///
   /// - Returns: true when a file has changed since the last call.
-  func checkForChanges() -> Bool {
+  package func checkForChanges() -> Bool {
     if drain() { watchAll() }
-    let current = paths.map { ResolverFileSignature($0) }
+    let current = paths.map { FileSignature($0) }
     defer { signatures = current }
     return current != signatures
   }

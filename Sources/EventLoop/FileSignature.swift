@@ -1,8 +1,7 @@
-internal import CAres
 internal import Glibc
 
 /// The metadata that changes when a file is written or replaced.
-package struct ResolverFileSignature: Equatable {
+package struct FileSignature: Equatable {
   private var device: UInt = 0
   private var inode: UInt = 0
   private var size = 0

@@ -1,9 +1,8 @@
 import Glibc
-import Locks
 import TestSupport
 import Testing
 
-@testable import HostResolver
+@testable import EventLoop
 
 /// A directory of its own for one test, removed with it.
 private final class Directory {
@@ -37,14 +36,14 @@ private final class Directory {
   }
 }
 
-@Suite struct ResolverFileWatcherTests {
-  private func isReadable(_ watch: ResolverFileWatcher) -> Bool {
+@Suite struct FileWatcherTests {
+  private func isReadable(_ watch: FileWatcher) -> Bool {
     var file = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&file, 1, 20_000) == 1
   }
 
   /// The watch reports what `change` does, and nothing else.
-  private func tells(_ watch: ResolverFileWatcher, _ change: () throws -> Void) throws -> Bool {
+  private func tells(_ watch: FileWatcher, _ change: () throws -> Void) throws -> Bool {
     try change()
     guard isReadable(watch), watch.checkForChanges() else { return false }
     return !watch.checkForChanges()
@@ -53,7 +52,7 @@ private final class Directory {
   @Test func aFileThatIsWrittenInPlace() throws {
     let directory = try Directory()
     try directory.write("resolv.conf", "one")
-    let watch = ResolverFileWatcher(["\(directory.path)/resolv.conf"])
+    let watch = FileWatcher(["\(directory.path)/resolv.conf"])
     #expect(!watch.checkForChanges())
     #expect(try tells(watch) { try directory.write("resolv.conf", "another") })
     #expect(try tells(watch) { try directory.write("resolv.conf", "a third one") })
@@ -62,7 +61,7 @@ private final class Directory {
   @Test func aFileThatIsReplaced() throws {
     let directory = try Directory()
     try directory.write("hosts", "one")
-    let watch = ResolverFileWatcher(["\(directory.path)/hosts"])
+    let watch = FileWatcher(["\(directory.path)/hosts"])
     for text in ["two", "three", "four"] {
       try directory.write("new", text)
       _ = watch.checkForChanges()
@@ -72,7 +71,7 @@ private final class Directory {
 
   @Test func aFileThatComesGoesAndComes() throws {
     let directory = try Directory()
-    let watch = ResolverFileWatcher(["\(directory.path)/run/resolve/resolv.conf"])
+    let watch = FileWatcher(["\(directory.path)/run/resolve/resolv.conf"])
     #expect(!watch.checkForChanges())
     try directory.make("run")
     #expect(isReadable(watch) && !watch.checkForChanges(), "a directory on the way is no change of the file")
@@ -89,7 +88,7 @@ private final class Directory {
     try directory.write("run/stub.conf", "stub")
     try directory.write("run/resolv.conf", "uplink")
     try directory.link("etc/resolv.conf", to: "../run/stub.conf")
-    let watch = ResolverFileWatcher(["\(directory.path)/etc/resolv.conf"])
+    let watch = FileWatcher(["\(directory.path)/etc/resolv.conf"])
     // Its target is replaced.
     try directory.write("run/new", "stub, changed")
     _ = watch.checkForChanges()
@@ -108,15 +107,26 @@ private final class Directory {
     }
     try directory.link("data", to: "v1")
     try directory.link("hosts", to: "data/hosts")
-    let watch = ResolverFileWatcher(["\(directory.path)/hosts"])
+    let watch = FileWatcher(["\(directory.path)/hosts"])
     #expect(try tells(watch) { try directory.link("data", to: "v2") })
+  }
+
+  @Test func otherFilesCanBeWatchedInPlace() throws {
+    let directory = try Directory()
+    try directory.write("one", "1")
+    try directory.write("two", "2")
+    let watch = FileWatcher(["\(directory.path)/one"])
+    watch.watch(["\(directory.path)/two"])
+    #expect(try tells(watch) { try directory.write("two", "22") })
+    try directory.write("one", "11")
+    #expect(!watch.checkForChanges())
   }
 
   @Test func linksInACircleEnd() throws {
     let directory = try Directory()
     try directory.link("a", to: "b")
     try directory.link("b", to: "a")
-    let watch = ResolverFileWatcher(["\(directory.path)/a"])
+    let watch = FileWatcher(["\(directory.path)/a"])
     #expect(!watch.checkForChanges())
     let told = try tells(watch) {
       directory.remove("a")
@@ -128,30 +138,11 @@ private final class Directory {
   @Test func unrelatedFilesWakeNoWatcherForLong() throws {
     let directory = try Directory()
     try directory.write("hosts", "one")
-    let watch = ResolverFileWatcher(["\(directory.path)/hosts"])
+    let watch = FileWatcher(["\(directory.path)/hosts"])
     try directory.write("other", "two")
     #expect(isReadable(watch) && !watch.checkForChanges())
     for path in ["hosts", "./hosts", "../\(directory.name)/hosts"] {
-      #expect(ResolverFileWatcher.directories(on: "\(directory.path)/\(path)").last == directory.path)
+      #expect(FileWatcher.directories(on: "\(directory.path)/\(path)").last == directory.path)
     }
-  }
-
-  @Test func theResolverTellsWithoutBeingAsked() async throws {
-    let server = try DNSServer { name, _ in
-      name == "db.newer.test" ? .addresses([otherFour]) : name == "db.old.test" ? .addresses([four]) : .noSuchName
-    }
-    defer { server.stop() }
-    let directory = try Directory()
-    try directory.write("resolv.conf", "search old.test\n")
-    let resolver = Resolver(.init(servers: [server.address], resolvConfPath: "\(directory.path)/resolv.conf"))
-    let changes = Locked(0)
-    resolver.onChange { changes.withLock { $0 += 1 } }
-    #expect(try await resolver.bytes("db") == [four])
-    #expect(changes.withLock(\.self) == 0)
-    try directory.write("new", "search newer.test\n")
-    try directory.move("new", to: "resolv.conf")
-    #expect(await eventually { () async in changes.withLock(\.self) == 1 })
-    #expect(try await resolver.bytes("db") == [otherFour])
-    #expect(changes.withLock(\.self) == 1)
   }
 }
