@@ -126,8 +126,13 @@ import Testing
         return found != nil
       })
     #expect(found?.status == 200)
-    #expect(eventually { counts.waiting == 0 })
-    #expect(many.flatMap(\.answers).count == 50 && scrape.answers.count == 1)
+    var (documents, scrapes) = (0, 0)
+    #expect(
+      eventually {
+        documents += many.flatMap(\.answers).count
+        scrapes += scrape.answers.count
+        return counts.waiting == 0 && documents == 50 && scrapes == 1
+      })
   }
 
   @Test(arguments: [

@@ -246,7 +246,7 @@ import Testing
     #expect(String(decoding: stream.heartbeat.bytes(lastID: 7), as: UTF8.self).hasSuffix("-7\n\n"))
   }
 
-  @Test(arguments: ["", "a b", "Ü", "..", String(repeating: "a", count: 64)])
+  @Test(arguments: ["", "a b", "Ü", "..", String(repeating: "a", count: 69)])
   func invalidTargetIDIsRejected(id: String) throws {
     let problem = try ScriptedService().ask("/events?target=\(id.replacing(" ", with: "%20"))")
     #expect(problem.status == 400)
