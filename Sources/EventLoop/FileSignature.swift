@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The metadata that changes when a file is written or replaced.
-package struct FileSignature: Equatable {
+package struct FileSignature: Equatable, Sendable {
   private var device: UInt = 0
   private var inode: UInt = 0
   private var size = 0

@@ -16,10 +16,12 @@ package final class FileWatcher {
   private var signatures: [FileSignature]
 
   /// Starts to watch files, which need not exist.
-  package init(_ paths: [String]) {
+  ///
+  /// - Parameter known: the signatures of files that were read before; a file that differs from its own has changed.
+  package init(_ paths: [String], since known: [String: FileSignature] = [:]) {
     self.paths = paths
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-    signatures = paths.map { FileSignature($0) }
+    signatures = paths.map { known[$0] ?? FileSignature($0) }
     watchAll()
   }
 

@@ -13,7 +13,7 @@ final class ConfiguredFileWatch: Sendable {
   private static let comparisonInterval = DispatchTimeInterval.seconds(60)
 
   private struct State {
-    let watcher = FileWatcher([])
+    let watcher: FileWatcher
     /// The number of changes so far.
     var changes = 0
   }
@@ -21,15 +21,20 @@ final class ConfiguredFileWatch: Sendable {
   private let queue: DispatchQueue
   private let files: @Sendable () -> [String]
   private let changed: @Sendable () -> Void
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   /// Makes a watch that is not started.
   ///
   /// - Parameters:
   ///   - queue: serial; `changed` is called on it.
+  ///   - signatures: the files as they were when the configuration was read.
   ///   - files: returns the files.
   ///   - changed: handles a change; the files are determined again after it.
-  init(_ queue: DispatchQueue, files: @escaping @Sendable () -> [String], changed: @escaping @Sendable () -> Void) {
+  init(
+    _ queue: DispatchQueue, since signatures: [String: FileSignature], files: @escaping @Sendable () -> [String],
+    changed: @escaping @Sendable () -> Void
+  ) {
+    state = Locked(State(watcher: FileWatcher(files(), since: signatures)))
     self.queue = queue
     self.files = files
     self.changed = changed
@@ -39,7 +44,6 @@ final class ConfiguredFileWatch: Sendable {
   ///
   /// - Returns: the sources of events; cancelling them ends the watch, and a report that is due may still come.
   func start() -> [any DispatchSourceProtocol] {
-    update()
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(
       deadline: .now() + Self.comparisonInterval, repeating: Self.comparisonInterval, leeway: .seconds(10))
@@ -51,6 +55,7 @@ final class ConfiguredFileWatch: Sendable {
       source.setEventHandler { [weak self] in self?.compare() }
       source.activate()
     }
+    queue.async { [weak self] in self?.compare() }
     return sources
   }
 

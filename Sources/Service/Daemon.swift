@@ -176,7 +176,9 @@ package struct Daemon {
     // signals during a reload leads to one more reload.
     let queue = DispatchQueue(label: "reload")
     let source = DispatchSource.makeUserDataOrSource(queue: queue)
-    let files = ConfiguredFileWatch(queue, files: { [reloading] in reloading.watchedFiles }) { [reloading] in
+    let signatures = reloading.configuration.signatures
+    let files = ConfiguredFileWatch(queue, since: signatures, files: { [reloading] in reloading.watchedFiles }) {
+      [reloading] in
       reloading.reloadWatchedFiles()
     }
     source.setEventHandler { [reloading] in

@@ -1,3 +1,4 @@
+internal import EventLoop
 package import Logging
 package import EmbeddedHTTPServer
 package import NetworkReachability
@@ -92,6 +93,9 @@ package struct Configuration: Sendable {
   /// The addresses with rules of their own in the file that a variable or flag leaves out.
   var unusedRules: [ListenAddress] = []
 
+  /// The files that were read, as they were before the reading: a later change is not missed.
+  private(set) var signatures: [String: FileSignature] = [:]
+
   /// The configuration file as it was read; nil for none.
   var source: (path: String, bytes: [UInt8])?
 
@@ -100,6 +104,11 @@ package struct Configuration: Sendable {
     let pairs = Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isPresent ? [tls] : []))
     let files = pairs.flatMap { [$0.certificate, $0.key] } + [tokensFile] + webhookFiles
     return Set(files.compactMap(\.self)).sorted()
+  }
+
+  /// Records the state of a file that is read next.
+  mutating func willRead(_ path: String?) {
+    if let path { signatures[path] = FileSignature(path) }
   }
 
   /// The addresses without their rules.

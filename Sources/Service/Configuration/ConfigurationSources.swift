@@ -60,6 +60,7 @@ package struct ConfigurationSources {
         ConfigurationError(location: "--config", problem: "the path is empty", hint: "omit the flag for no file"))
     }
     if let path = file ?? environment["REACHD_CONFIG"], !path.isEmpty {
+      configuration.willRead(path)
       switch Self.bytes(of: path, content, blocking: started == nil).flatMap({ bytes in
         configuration.source = (path, bytes)
         return Self.parse(bytes, path, environment)
@@ -122,6 +123,7 @@ package struct ConfigurationSources {
   private func loadTokens(
     _ path: String, blocking: Bool, into configuration: inout Configuration
   ) -> [ConfigurationError] {
+    configuration.willRead(path)
     switch Self.bytes(of: path, blocking: blocking).flatMap({ Self.parse($0, path, environment, of: .tokens) }) {
     case .success(let file):
       for entry in file.records {
@@ -176,9 +178,10 @@ extension Configuration {
       assigned[WebhookConfiguration.key] = file.webhooks.drafts.map { "\($0.definition)" }
     }
     guard secrets else { return [] }
+    webhookFiles = file.webhooks.drafts.map(\.secretFile)
+    for path in webhookFiles { willRead(path) }
     let loaded = file.webhooks.load(blocking: blocking)
     webhooks = loaded.webhooks
-    webhookFiles = file.webhooks.drafts.map(\.secretFile)
     return loaded.errors
   }
 }

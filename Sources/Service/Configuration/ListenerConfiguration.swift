@@ -101,6 +101,7 @@ extension Configuration {
     var errors: [ConfigurationError] = []
     // The general ones even if no listener uses them, because a service manager's socket may.
     for files in Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isPresent ? [tls] : [])) {
+      for path in [files.certificate, files.key] { willRead(path) }
       do throws(ConfigurationError) {
         identities[files] = try files.identity(blocking: blocking)
       } catch {
