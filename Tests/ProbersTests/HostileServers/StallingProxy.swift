@@ -115,9 +115,11 @@ final class StallingProxy: Sendable {
         shutdown(to, Int32(SHUT_WR))
         break
       }
-      Loopback.send(Array(bytes.prefix(left)), to: to)
-      left -= min(left, bytes.count)
+      let part = Array(bytes.prefix(left))
+      left -= part.count
+      // Before the peer can receive them and end the check.
       if isCounted { shared.state.withLock { $0.most = max($0.most, limit - left) } }
+      Loopback.send(part, to: to)
     }
     if link.settle() { shared.state.withLock { $0.settled += 1 } }
   }
