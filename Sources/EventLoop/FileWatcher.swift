@@ -17,7 +17,9 @@ package final class FileWatcher {
 
   /// Starts to watch files, which need not exist.
   ///
-  /// - Parameter known: the signatures of files that were read before; a file that differs from its own has changed.
+  /// - Parameters:
+  ///   - paths: the files.
+  ///   - known: the signatures of files that were read before; a file that differs from its own has changed.
   package init(_ paths: [String], since known: [String: FileSignature] = [:]) {
     self.paths = paths
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))

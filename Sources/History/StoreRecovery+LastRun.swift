@@ -15,7 +15,8 @@ extension StoreRecovery {
   static func lastRun(in connection: DatabaseConnection) throws(DatabaseError) -> LastRun? {
     try connection.query("SELECT id, epoch, boot, clean, token FROM run ORDER BY id DESC LIMIT 1") { row in
       LastRun(
-        id: row.integer(0), epoch: row.text(1) ?? "", boot: BootID.boot(ofClock: row.text(2) ?? ""), isClean: row.integer(3) != 0,
+        id: row.integer(0), epoch: row.text(1) ?? "", boot: BootID.boot(ofClock: row.text(2) ?? ""),
+        isClean: row.integer(3) != 0,
         token: row.isNull(4) ? nil : row.bits(4))
     }.first
   }

@@ -131,7 +131,8 @@ struct StoreRecovery {
       try connection.run(
         """
         INSERT INTO run(id, epoch, boot, started, started_uptime, alive, alive_uptime, token) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-        """, .integer(mark.run), .text(new.epoch), .text(boot + BootID.clockOffset), .integer(time.wall), .integer(time.uptime),
+        """, .integer(mark.run), .text(new.epoch), .text(boot + BootID.clockOffset), .integer(time.wall),
+        .integer(time.uptime),
         .integer(time.wall), .integer(time.uptime), .bits(token))
       try ServiceTime.begin(mark.run, at: time, nextEvent: new.last + 1, in: connection)
       try RunHistoryWriter.begin(mark.run, in: connection)

@@ -94,7 +94,9 @@ import Testing
     for broken in [["tls.crt": "no certificate", "tls.key": "no key"], ["tls.crt": "", "tls.key": ""], [:]] {
       let before = service.child.errors.components(of: "configuration not reloaded")
       try volume.replace(broken)
-      #expect(eventually { service.child.errors.components(of: "configuration not reloaded") > before }, "\(broken) \(before) \(service.child.errors)")
+      #expect(
+        eventually { service.child.errors.components(of: "configuration not reloaded") > before },
+        "\(broken) \(before) \(service.child.errors)")
       #expect(isIssued(by: old, service))
     }
     try volume.replace(try Self.pair(new))

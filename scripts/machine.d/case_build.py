@@ -19,21 +19,8 @@ LONGEST_BUILD = 3_600
 
 
 def run(context):
-    toolchain = pathlib.Path(shutil.which("swift")).resolve().parents[2]
-    mirrors = subprocess.run(["git", "config", "--get-regexp", r"^url\..*\.insteadof$"], capture_output=True, text=True, check=False).stdout
     with context.root() as root:
-        directories = [toolchain]
-        config = "[safe]\n\tdirectory = *\n"
-        for key, origin in (line.split(" ", 1) for line in mirrors.splitlines()):
-            place = key.removeprefix("url.").removesuffix(".insteadof")
-            config += f'[url "{place}"]\n\tinsteadOf = {origin}\n'
-            if place.startswith("/"):
-                directories.append(pathlib.Path(place))
-        root.write("/etc/gitconfig", config)
-        options = {"read_only": tuple(dict.fromkeys(map(str, directories))),
-                   "more": {"PATH": f"{toolchain}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin"}}
-        packages = next(block.text for block in blocks(ROOT, "README.md") if block.machine == "packages")
-        root.run("sh", "-euc", re.sub(r"\bsudo ", "", packages).replace("apt-get install", "apt-get install -yq"))
+        options = toolchain(root)
         checkout(root)
         make = next(block.text for block in blocks(ROOT, "docs/how-to/systemd.md") if block.machine == "build")
         printed = root.run("sh", "-euc", f"cd {SOURCE}\n{make}", timeout=LONGEST_BUILD, **options)
@@ -45,6 +32,24 @@ def run(context):
         output.mkdir(parents=True)
         for path in built:
             shutil.copy2(path, output)
+
+
+def toolchain(root):
+    """Installs README's packages; returns the options of commands that use the toolchain."""
+    swift = pathlib.Path(shutil.which("swift")).resolve().parents[2]
+    mirrors = subprocess.run(["git", "config", "--get-regexp", r"^url\..*\.insteadof$"], capture_output=True, text=True, check=False).stdout
+    directories = [swift]
+    config = "[safe]\n\tdirectory = *\n"
+    for key, origin in (line.split(" ", 1) for line in mirrors.splitlines()):
+        place = key.removeprefix("url.").removesuffix(".insteadof")
+        config += f'[url "{place}"]\n\tinsteadOf = {origin}\n'
+        if place.startswith("/"):
+            directories.append(pathlib.Path(place))
+    root.write("/etc/gitconfig", config)
+    packages = next(block.text for block in blocks(ROOT, "README.md") if block.machine == "packages")
+    root.run("sh", "-euc", re.sub(r"\bsudo ", "", packages).replace("apt-get install", "apt-get install -yq"))
+    return {"read_only": tuple(dict.fromkeys(map(str, directories))),
+            "more": {"PATH": f"{swift}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin"}}
 
 
 def checkout(root):

@@ -76,11 +76,11 @@ class Root:
     a script that is killed.
     """
 
-    def __init__(self, suite, packages):
+    def __init__(self, suite, packages, size=LARGEST_ROOT):
         made = archive(suite, packages)
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="reachd-machine-"))
         try:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=755,size={LARGEST_ROOT}", "machine", self.path], check=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=755,size={size}", "machine", self.path], check=True)
             subprocess.run(["tar", "--xattrs", "--xattrs-include=*", "--numeric-owner", "-xf", made, "-C", self.path], check=True)
             # Each machine has an id of its own; without one, the first boot would ask for settings.
             (self.path / "etc/machine-id").write_text(os.urandom(16).hex() + "\n", encoding="ascii")

@@ -8,12 +8,15 @@ import sys
 import case_build
 import case_deb
 import case_packages
+import case_readme
 import case_unit
 from program import Program
 from report import Failed, Report, Skipped
-from roots import Root
+from roots import LARGEST_ROOT, Root
 
-CASES = {"packages": case_packages.run, "unit": case_unit.run, "build": case_build.run, "deb": case_deb.run}
+CASES = {
+    "packages": case_packages.run, "readme": case_readme.run, "unit": case_unit.run, "build": case_build.run, "deb": case_deb.run,
+}
 SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
 
 
@@ -23,8 +26,8 @@ class Context:
     def __init__(self, suite, program, report):
         self.suite, self.program, self.check = suite, program, report.check
 
-    def root(self, *packages):
-        return Root(self.suite, packages)
+    def root(self, *packages, size=LARGEST_ROOT):
+        return Root(self.suite, packages, size)
 
 
 def run_case(suite, name, program, report):

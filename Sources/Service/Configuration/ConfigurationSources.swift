@@ -86,8 +86,7 @@ package struct ConfigurationSources {
       errors += loadTokens(path, blocking: started == nil, into: &configuration)
     }
     configuration.unusedRules = written.filter { $0.hasRules && !configuration.listeners.contains($0) }.map(\.address)
-    if secrets { errors += configuration.authorityErrors }
-    if secrets, started == nil { errors += configuration.unusedRuleErrors }
+    if secrets { errors += configuration.authorityErrors + (started == nil ? configuration.unusedRuleErrors : []) }
     if secrets, errors.isEmpty {
       errors = configuration.conflicts + configuration.loadIdentities(blocking: started == nil)
     }

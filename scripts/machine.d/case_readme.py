@@ -1,0 +1,34 @@
+"""README's commands on a bare root: its packages, `make run` until the service answers, and `make test`.
+
+It takes as long as a release build and all tests.
+"""
+from case_build import SOURCE, checkout, toolchain
+
+# Seconds, for a build on a busy machine.
+LONGEST_BUILD = 3_600
+LONGEST_TEST = 5_400
+# Of the memory: two builds.
+ROOT_SIZE = "10g"
+
+# README's command with another address, because the network is that of this machine.
+RUN = """
+make run ARGS="--listen unix:/run/readme.sock" >/run/readme.log 2>&1 &
+end=$(($(date +%s) + 3000))
+until curl -fsS --unix-socket /run/readme.sock http://reachd/readyz; do
+  [ "$(date +%s)" -lt "$end" ] && kill -0 $! || { tail -n 30 /run/readme.log; exit 1; }
+  sleep 1
+done
+curl -sS --unix-socket /run/readme.sock http://reachd/status
+pkill -x reachd
+wait
+"""
+
+
+def run(context):
+    with context.root(size=ROOT_SIZE) as root:
+        options = toolchain(root)
+        checkout(root)
+        status, printed = root.enter("bash", "-euc", f"cd {SOURCE}\n{RUN}", timeout=LONGEST_BUILD, **options)
+        context.check(status == 0 and '"status":"reachable"' in printed, "README: make run builds and serves", printed[-2000:])
+        status, printed = root.enter("sh", "-euc", f"cd {SOURCE}\nmake test", timeout=LONGEST_TEST, **options)
+        context.check(status == 0, "README: make test passes", printed[-6000:])
