@@ -31,7 +31,7 @@ ARG REVISION=unknown
 LABEL org.opencontainers.image.title="reachd (debug)" \
       org.opencontainers.image.description="reachd with a shell" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="0.1.1" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image/usr /usr
 COPY --from=build /image/etc/ssl /etc/ssl
@@ -55,7 +55,7 @@ ARG REVISION=unknown
 LABEL org.opencontainers.image.title="reachd-fleet" \
       org.opencontainers.image.description="Agents and replicas of a fleet of machines" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="0.1.1" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=fleet-build /image /
 COPY --from=build --chown=65532:65532 /data /var/lib/reachd
@@ -73,7 +73,7 @@ ARG REVISION=unknown
 LABEL org.opencontainers.image.title="reachd" \
       org.opencontainers.image.description="Reports from the kernel whether this machine is reachable, and every change" \
       org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="0.1.1" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /image /
 COPY --from=build --chown=65532:65532 /data /var/lib/reachd

@@ -21,6 +21,23 @@ import Testing
     #expect(contract.contains("\n  version: \(ServiceVersion.current)\n"))
   }
 
+  /// The last release in the changelog, and what is installed by its version.
+  @Test func versionMatchesDocuments() throws {
+    let root = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
+    func text(_ path: String) throws -> String { try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8) }
+    let version = ServiceVersion.current
+    let released = try text("CHANGELOG.md").split(separator: "\n")
+      .compactMap { $0.wholeMatch(of: #/## ([0-9.]+) — \d{4}-\d\d-\d\d/#)?.1 }
+    #expect(released.first == version[...])
+    #expect(
+      try text("Dockerfile").matches(of: #/image.version="([^"]+)"/#).map(\.1) == [version[...], version[...]])
+    for path in [
+      "docs/how-to/swift.md", "Sources/NetworkReachability/NetworkReachability.docc/GettingStarted.md",
+    ] {
+      #expect(try text(path).contains(".upToNextMinor(from: \"\(version)\")"), "\(path)")
+    }
+  }
+
   @Test(arguments: [
     [], ["serve"], ["status"], ["watch"], ["check"], ["wait"], ["targets"], ["healthcheck"],
     ["config", "check"],
