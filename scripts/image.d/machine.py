@@ -61,9 +61,10 @@ class Network:
     def pull(self):
         run("ip", "-n", self.pod, "link", "set", "eth0", "down")
 
-    def get(self, path, port, host="127.0.0.1"):
+    def get(self, path, port, host="127.0.0.1", token=""):
         """Returns the status code and body of a request from inside the pod; code 000 without a response."""
-        out = run("ip", "netns", "exec", self.pod, "curl", "-s", "--max-time", "5", "-w", "\n%{http_code}",
+        header = ("-H", f"Authorization: Bearer {token}") if token else ()
+        out = run("ip", "netns", "exec", self.pod, "curl", "-s", "--max-time", "5", "-w", "\n%{http_code}", *header,
                   f"http://{host}:{port}{path}", check=False)
         body, _, code = out.rpartition("\n")
         return code, body
@@ -71,6 +72,27 @@ class Network:
     def remove(self):
         for name in (self.pod, self.node):
             run("ip", "netns", "delete", name, check=False)
+
+
+class Volume:
+    """A directory as the kubelet makes it for a ConfigMap or Secret: the names are links through `..data`."""
+
+    def __init__(self, directory, **files):
+        self.path, self.generation = directory, 0
+        os.chmod(directory, 0o755)
+        for name in files:
+            os.symlink(f"..data/{name.replace('_', '.')}", os.path.join(directory, name.replace("_", ".")))
+        self.replace(**files)
+
+    def replace(self, **files):
+        self.generation += 1
+        content = os.path.join(self.path, f"..{self.generation}")
+        os.mkdir(content, 0o755)
+        for name, text in files.items():
+            with open(os.path.join(content, name.replace("_", ".")), "w", encoding="utf-8") as file:
+                file.write(text)
+        os.symlink(f"..{self.generation}", os.path.join(self.path, "..new"))
+        os.rename(os.path.join(self.path, "..new"), os.path.join(self.path, "..data"))
 
 
 class Stream:

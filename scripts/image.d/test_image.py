@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from kubelet import Kubelet
-from machine import LEASH, PODMAN, Container, Network, Stream, check, eventually, podman_arguments, run, workload
+from machine import LEASH, PODMAN, ROOT, Container, Network, Stream, Volume, check, eventually, podman_arguments, run, workload
 
 IMAGE, DEBUG, FLEET = "localhost/reachd:dev", "localhost/reachd:debug", "localhost/reachd:fleet"
 # The options of docs/how-to/container.md.
@@ -229,6 +229,57 @@ def epoch(network, image, options, is_kept=True):
         container.remove()
 
 
+def configured(network):
+    """A mounted file as the guide shows it, and the DaemonSet that Prometheus scrapes, whose Secret is renewed."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        path = os.path.join(directory, "reachd.yaml")
+        targets = 'targets: [{ id: db, target: "tcp://10.9.0.1:5432" }]\n'
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(targets)
+        container = Container(
+            "reachd-file", "--network", f"ns:/run/netns/{network.pod}", *HARDENED, "--volume", f"{path}:/etc/reachd.yaml:ro",
+            "--env", "REACHD_CONFIG=/etc/reachd.yaml", IMAGE)
+        try:
+            check(eventually(lambda: network.get("/targets/db", 8080)[0] == "200"), "a mounted file configures targets")
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("log: { level: debug }\n")
+            container.signal("HUP")
+            check(eventually(lambda: "configuration reloaded" in container.logs()), "docker kill --signal HUP applies its change")
+        finally:
+            container.remove()
+    pod, spec = workload("deploy/kubernetes/node/daemonset.yaml")
+    _, patch = workload("deploy/kubernetes/node-scraped/daemonset.yaml")
+    spec["env"] = [each for each in spec["env"] if each["name"] != "REACHD_LISTEN"] + [each for each in patch["env"] if "value" in each]
+    with tempfile.TemporaryDirectory() as config, tempfile.TemporaryDirectory() as secret:
+        text = pathlib.Path(ROOT, "deploy/kubernetes/node-scraped/reachd.yaml").read_text(encoding="utf-8")
+        (first, entry), (second, other) = token(), token()
+        Volume(config, reachd_yaml=text)
+        tokens = Volume(secret, tokens_yaml=entry)
+        container = Container(
+            "reachd-scraped", "--network", f"ns:/run/netns/{network.pod}", *podman_arguments(pod, spec),
+            "--env", f"NODE_ADDRESS={network.address}", "--volume", f"{config}:/etc/reachd/config:ro",
+            "--volume", f"{secret}:/etc/reachd/tokens:ro", IMAGE)
+        try:
+            def code(token=""):
+                return network.get("/metrics", 8476, network.address, token)[0]
+
+            check(eventually(lambda: network.get("/metrics", 8476)[0] == "200"), "scraped: the loopback address needs no token")
+            check((code(), code(first), code(second)) == ("401", "200", "401"), "scraped: the node's address needs the token")
+            tokens.replace(tokens_yaml=other)
+            check(eventually(lambda: (code(first), code(second)) == ("401", "200")), "scraped: a renewed Secret applies without a signal")
+        finally:
+            container.remove()
+
+
+def token():
+    """A new token with its entry in the configuration."""
+    done = subprocess.run([PODMAN, "run", "--rm", "--pull=never", "--network", "none", IMAGE, "token", "create", "--scope", "read",
+                           "--id", "prometheus"], capture_output=True, text=True, check=True, timeout=60)
+    both = (done.stdout + done.stderr).splitlines()
+    return next(line for line in both if line.startswith("rx_")), next(line for line in both if "sha256" in line) + "\n"
+
+
 def children(pid):
     """The direct children of a process, including zombies."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children_of_main:
@@ -242,6 +293,7 @@ def main():
         contents(IMAGE, "reachd")
         contents(FLEET, "reachd", "reachd-fleet")
         data(network)
+        configured(network)
         start_time(network)
         node(network)
         service(network)
