@@ -14,12 +14,14 @@ ROOT_SIZE = "10g"
 RUN = """
 make run ARGS="--listen unix:/run/readme.sock" >/run/readme.log 2>&1 &
 end=$(($(date +%s) + 3000))
-until curl -fsS --unix-socket /run/readme.sock http://reachd/readyz; do
+until curl -fs --unix-socket /run/readme.sock http://reachd/readyz; do
   [ "$(date +%s)" -lt "$end" ] && kill -0 $! || { tail -n 30 /run/readme.log; exit 1; }
   sleep 1
 done
 curl -sS --unix-socket /run/readme.sock http://reachd/status
-pkill -x reachd
+for process in /proc/[0-9]*; do
+  [ "$(cat "$process/comm" 2>/dev/null)" != reachd ] || kill "${process#/proc/}"
+done
 wait
 """
 
