@@ -1,0 +1,11 @@
+/// Bytes that a connection is charged with.
+struct ConnectionCharge {
+  /// Its buffers and objects, and those of the kernel.
+  var fixed = 0
+  /// Its request while that is incomplete or waits, or its response until that is sent.
+  var exchange = 0
+  /// What the kernel buffers for its socket.
+  var socket = 0
+
+  var total: Int { fixed + exchange + socket }
+}
