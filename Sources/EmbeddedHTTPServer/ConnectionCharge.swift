@@ -4,6 +4,8 @@ struct ConnectionCharge {
   var fixed = 0
   /// Its request while that is incomplete or waits, or its response until that is sent.
   var exchange = 0
+  /// Its response is a stream by callback, and ``fixed`` is what that needs beyond a stream that was taken over.
+  var isStream = false
   /// What the kernel buffers for its socket.
   var socket = 0
 

@@ -44,6 +44,13 @@ extension ConnectionMemory {
       direct.refuseDirectly(connection, .displaced)
       connection.request?.body = []
     }
+    if connection.stream != nil {
+      HTTPConnection.discardUnsent(connection.descriptor)
+      connection.ending = .gone
+      connection.shutDownConnection()
+      // libmicrohttpd does not see the end of a suspended connection.
+      return connection.resume()
+    }
     // While the client sends, libmicrohttpd is called with its bytes and closes the connection; a close of both sides would
     // reset it before the client has the response.
     if connection.isAborted, connection.hasUnread { return }
@@ -80,7 +87,8 @@ extension HTTPConnection {
     // A response that the client does not read.
     case .answered: return charge.exchange + charge.socket > 0 ? .unfinished : nil
     case .deferred(let deferral): return deferral.wait != nil && deferral.reply == nil ? .waiting : nil
-    case .streaming: return nil
+    // A stream stays if its client reads.
+    case .streaming: return charge.socket > 0 ? .unfinished : nil
     }
   }
 }

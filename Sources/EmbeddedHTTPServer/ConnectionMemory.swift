@@ -22,6 +22,8 @@ final class ConnectionMemory {
   private var limit: Int
   private var readAt: MonotonicInstant?
   private var hasTimer = false
+  /// Open streams by callback that are charged as streams.
+  var callbackStreams = 0
 
   init(
     _ context: HTTPServerContext, _ connections: HTTPConnectionTable, _ direct: DirectResponder,
@@ -44,7 +46,7 @@ final class ConnectionMemory {
   /// - Returns: false if there is no room for it, and none can be made.
   func admit(_ connection: HTTPConnection) -> Bool {
     connections.insert(connection)
-    charge(connection, \.fixed, connection.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes)
+    charge(connection, \.fixed, fixedBytes(connection))
     // Above the limit, a connection takes the place of another one with its first request. libmicrohttpd accepts none once
     // these are as many as it allows.
     if connections.open >= context.connectionLimit + Limits.overload { displace(connections: batch, for: connection) }
@@ -67,6 +69,7 @@ final class ConnectionMemory {
   }
 
   func release(all connection: HTTPConnection) {
+    if connection.charge.isStream { callbackStreams -= 1 }
     charged -= connection.charge.total
     connection.charge = ConnectionCharge()
     publish()
@@ -84,7 +87,12 @@ final class ConnectionMemory {
     if connection.charge.exchange > 0 { charge(connection, \.exchange, 0) }
   }
 
-  private func charge(_ connection: HTTPConnection, _ part: WritableKeyPath<ConnectionCharge, Int>, _ bytes: Int) {
+  /// Bytes of a connection's buffers and objects.
+  func fixedBytes(_ connection: HTTPConnection) -> Int {
+    connection.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes
+  }
+
+  func charge(_ connection: HTTPConnection, _ part: WritableKeyPath<ConnectionCharge, Int>, _ bytes: Int) {
     // What is left of a displaced connection is gone after the next turn.
     guard !connection.isDisplaced else { return }
     charged += bytes - connection.charge[keyPath: part]
@@ -154,8 +162,10 @@ final class ConnectionMemory {
   // MARK: - The limit
 
   /// The limit; what is guaranteed is available without a question.
-  private var currentLimit: Int {
-    guard total > context.guaranteedMemory else { return limit }
+  private var currentLimit: Int { total > context.guaranteedMemory ? readLimit() : limit }
+
+  /// The limit, which is read again if it was not for some time.
+  func readLimit() -> Int {
     if let readAt, context.now < readAt.advanced(by: Limits.memoryReading) { return limit }
     readAt = context.now
     limit = max(context.guaranteedMemory, context.availableMemory)

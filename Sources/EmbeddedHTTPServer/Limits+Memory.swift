@@ -17,6 +17,14 @@ extension Limits {
   /// Bytes that a taken-over stream occupies: its slot, its objects, and 3.8 KiB in the kernel.
   static let streamBytes = 5 * 1024
 
+  /// Bytes that a stream occupies under TLS, where libmicrohttpd serves it.
+  ///
+  /// Measured at 27 KiB, with a part of what the kernel uses.
+  static let secureStreamBytes = 30 * 1024
+
+  /// The divisor for the part of the memory that streams leave to requests: streams stay, and a request must be answered.
+  static let requestShare = 4
+
   /// Bytes that the kernel buffers for a stream whose client does not read: twice ``streamSendBuffer`` (socket(7)).
   static let stalledStreamBytes = 2 * Int(streamSendBuffer)
 

@@ -170,6 +170,7 @@ final class RequestProcessor {
   /// The request is over, answered or not; another one may follow on the connection.
   func requestCompleted(_ connection: HTTPConnection) {
     streams.end(connection)
+    memory.endStream(connection)
     deferred.end(connection)
     halfClosed.ended(connection)
     connections.finishRequest(connection)
