@@ -11,3 +11,10 @@ struct ConnectionCharge {
 
   var total: Int { fixed + exchange + socket }
 }
+
+extension HTTPConnection {
+  /// A response begins, or the time without one; the exchange of a client that has not received earlier responses goes on.
+  func exchangeBegins() {
+    if charge.socket == 0 { since = loop.context.now }
+  }
+}

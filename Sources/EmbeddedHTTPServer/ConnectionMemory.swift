@@ -126,7 +126,9 @@ final class ConnectionMemory {
     let bytes = [connection.unsentBytes, connection.unreadBytes].reduce(0) {
       $0 + ($1 < Limits.freeSocketBytes ? 0 : $1 * Limits.socketOverhead)
     }
-    if bytes != connection.charge.socket { charge(connection, \.socket, bytes) }
+    guard bytes != connection.charge.socket else { return }
+    charge(connection, \.socket, bytes)
+    if connection.deferral == nil { connection.exchangeBegins() }
   }
 
   /// A client sends while its response is due: limits and charges what the kernel buffers for it.

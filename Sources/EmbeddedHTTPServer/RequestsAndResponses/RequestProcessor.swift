@@ -184,7 +184,7 @@ final class RequestProcessor {
     connection.requestNumber += 1
     connection.request = nil
     connection.isSuspended = false
-    connection.since = context.now
+    connection.exchangeBegins()
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
     if !wasSuspended, connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
   }

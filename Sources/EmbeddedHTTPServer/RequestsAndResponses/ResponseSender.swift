@@ -48,7 +48,7 @@ final class ResponseSender {
   private func hold(_ bytes: Int, for connection: HTTPConnection) {
     connection.uncheckedOutput += bytes + Limits.responseHead
     guard bytes >= Limits.countedResponse else { return }
-    connection.since = context.now
+    connection.exchangeBegins()
     memory.hold(bytes, for: connection)
   }
 
