@@ -32,6 +32,8 @@ struct StoreRecovery {
     let lastSequence = try Self.lastSequence(in: connection)
     var end = damage.map(HistoryRunEnd.damaged) ?? HistoryRunEnd.none
     if let last, damage == nil { end = HistoryRunEnd(try facts(last, lastSequence, connection)) }
+    // No run, although one has used the directory: the file is empty or was deleted, or its log was.
+    if last == nil, damage == nil, files.mark != nil { end = .lossy("the database of the last run is missing") }
     if let last, end.continues, !HistoryEpoch.isValid(last.epoch) {
       end = .lossy("the epoch of the last run is not one")
     }
