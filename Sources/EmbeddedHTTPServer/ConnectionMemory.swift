@@ -10,10 +10,10 @@ internal import Synchronization
 ///
 /// Confined to the server's thread.
 final class ConnectionMemory {
-  private let context: HTTPServerContext
-  private let connections: HTTPConnectionTable
-  private let direct: DirectResponder
-  private let deferred: DeferredResponses
+  let context: HTTPServerContext
+  let connections: HTTPConnectionTable
+  let direct: DirectResponder
+  let deferred: DeferredResponses
   private let unsent: UnsentHTTPSockets
   private let takeover: HTTPStreamTakeover?
   /// Bytes that connections are charged with, without those of taken-over streams.
@@ -22,6 +22,8 @@ final class ConnectionMemory {
   private var limit: Int
   private var readAt: MonotonicInstant?
   private var hasTimer = false
+  /// Open streams by callback that are charged as streams.
+  var callbackStreams = 0
 
   init(
     _ context: HTTPServerContext, _ connections: HTTPConnectionTable, _ direct: DirectResponder,
@@ -44,7 +46,7 @@ final class ConnectionMemory {
   /// - Returns: false if there is no room for it, and none can be made.
   func admit(_ connection: HTTPConnection) -> Bool {
     connections.insert(connection)
-    charge(connection, \.fixed, connection.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes)
+    charge(connection, \.fixed, fixedBytes(connection))
     // Above the limit, a connection takes the place of another one with its first request. libmicrohttpd accepts none once
     // these are as many as it allows.
     if connections.open >= context.connectionLimit + Limits.overload { displace(connections: batch, for: connection) }
@@ -66,7 +68,8 @@ final class ConnectionMemory {
     planAudit()
   }
 
-  private func release(all connection: HTTPConnection) {
+  func release(all connection: HTTPConnection) {
+    if connection.charge.isStream { callbackStreams -= 1 }
     charged -= connection.charge.total
     connection.charge = ConnectionCharge()
     publish()
@@ -84,7 +87,12 @@ final class ConnectionMemory {
     if connection.charge.exchange > 0 { charge(connection, \.exchange, 0) }
   }
 
-  private func charge(_ connection: HTTPConnection, _ part: WritableKeyPath<ConnectionCharge, Int>, _ bytes: Int) {
+  /// Bytes of a connection's buffers and objects.
+  func fixedBytes(_ connection: HTTPConnection) -> Int {
+    connection.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes
+  }
+
+  func charge(_ connection: HTTPConnection, _ part: WritableKeyPath<ConnectionCharge, Int>, _ bytes: Int) {
     // What is left of a displaced connection is gone after the next turn.
     guard !connection.isDisplaced else { return }
     charged += bytes - connection.charge[keyPath: part]
@@ -118,7 +126,9 @@ final class ConnectionMemory {
     let bytes = [connection.unsentBytes, connection.unreadBytes].reduce(0) {
       $0 + ($1 < Limits.freeSocketBytes ? 0 : $1 * Limits.socketOverhead)
     }
-    if bytes != connection.charge.socket { charge(connection, \.socket, bytes) }
+    guard bytes != connection.charge.socket else { return }
+    charge(connection, \.socket, bytes)
+    if connection.deferral == nil { connection.exchangeBegins() }
   }
 
   /// A client sends while its response is due: limits and charges what the kernel buffers for it.
@@ -154,8 +164,10 @@ final class ConnectionMemory {
   // MARK: - The limit
 
   /// The limit; what is guaranteed is available without a question.
-  private var currentLimit: Int {
-    guard total > context.guaranteedMemory else { return limit }
+  private var currentLimit: Int { total > context.guaranteedMemory ? readLimit() : limit }
+
+  /// The limit, which is read again if it was not for some time.
+  func readLimit() -> Int {
     if let readAt, context.now < readAt.advanced(by: Limits.memoryReading) { return limit }
     readAt = context.now
     limit = max(context.guaranteedMemory, context.availableMemory)
@@ -180,101 +192,5 @@ final class ConnectionMemory {
       candidates(except: connection) { $0.charge.total }, excess: excess,
       protecting: limit / Limits.protectedShare)
     chosen.forEach(end)
-  }
-
-  // MARK: - Displacement
-
-  /// Connections that are ended at a time when their number is the limit.
-  private var batch: Int { max(1, context.connectionLimit / Limits.displacedShare) }
-
-  /// A request needs a place among the connections: ends the connection that needs its place the least.
-  func makeRoom(for connection: HTTPConnection) {
-    let excess = connections.open - context.connectionLimit
-    if excess > 0 { displace(connections: excess, for: connection) }
-  }
-
-  private func displace(connections count: Int, for connection: HTTPConnection) {
-    let chosen = ConnectionDisplacement.choose(
-      candidates(except: connection) { _ in 1 }, excess: count,
-      protecting: context.connectionLimit / Limits.protectedShare)
-    chosen.forEach(end)
-  }
-
-  private func candidates(
-    except exempt: HTTPConnection?, weight: (HTTPConnection) -> Int
-  ) -> [ConnectionDisplacement.Candidate] {
-    connections.all.compactMap { connection in
-      guard connection !== exempt, let role = connection.displacementRole else { return nil }
-      return ConnectionDisplacement.Candidate(
-        token: connection.token, since: connection.since, role: role, weight: weight(connection))
-    }
-  }
-
-  private func end(_ candidate: ConnectionDisplacement.Candidate) {
-    guard let connection = connections[candidate.token] else { return }
-    context.counters.displaced.increment()
-    switch candidate.role {
-    case .unfinished: endUnfinished(connection)
-    case .waiting: endWait(connection)
-    }
-    release(all: connection)
-    connections.displaced(connection)
-  }
-
-  private func endUnfinished(_ connection: HTTPConnection) {
-    if connection.hasRequestLine, !connection.hasHead || connection.awaitsBody {
-      direct.refuseDirectly(connection, .displaced)
-      connection.request?.body = []
-    }
-    // While the client sends, libmicrohttpd is called with its bytes and closes the connection; a close of both sides would
-    // reset it before the client has the response.
-    if connection.isAborted, connection.hasUnread { return }
-    // The kernel would keep a response that the client does not read.
-    if connection.charge.socket > 0 || connection.isAnswered {
-      HTTPConnection.discardUnsent(connection.descriptor)
-    }
-    // libmicrohttpd frees the memory of a connection that is closed on both sides.
-    connection.shutDownConnection()
-  }
-
-  /// Ends a long poll as its timeout does; the connection is closed after the response.
-  private func endWait(_ connection: HTTPConnection) {
-    guard let wait = connection.deferral?.wait else { return }
-    guard connection.charge.socket == 0 else {
-      // A client that does not read its earlier responses would keep the connection open.
-      HTTPConnection.discardUnsent(connection.descriptor)
-      connection.ending = .gone
-      return connection.resume()
-    }
-    var response = wait.expired()
-    response.headers["Connection"] = "close"
-    deferred.deliver(response, connection: connection.token, request: connection.requestNumber)
-  }
-}
-
-/// Bytes that a connection is charged with.
-struct ConnectionCharge {
-  /// Its buffers and objects, and those of the kernel.
-  var fixed = 0
-  /// Its request while that is incomplete or waits, or its response until that is sent.
-  var exchange = 0
-  /// What the kernel buffers for its socket.
-  var socket = 0
-
-  var total: Int { fixed + exchange + socket }
-}
-
-extension HTTPConnection {
-  /// What the connection does, if it may be ended for that; nil for one that is being served.
-  fileprivate var displacementRole: ConnectionDisplacement.Role? {
-    if isDisplaced || ending == .gone || ending == .takenOver { return nil }
-    switch phase {
-    case .idle, .head: return .unfinished
-    case .body: return awaitsBody ? .unfinished : nil
-    // A response that the client does not read.
-    case .answered: return charge.exchange + charge.socket > 0 ? .unfinished : nil
-    case .deferred(let deferral): return deferral.wait != nil && deferral.reply == nil ? .waiting : nil
-    case .streaming: return nil
-    }
   }
 }

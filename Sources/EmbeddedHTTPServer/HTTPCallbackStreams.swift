@@ -88,6 +88,7 @@ final class HTTPCallbackStreams {
       return .nothing
     }
     state.lastWrite = context.now
+    connection.uncheckedOutput += count
     context.counters.bodyBytes.add(count)
     return .bytes(count)
   }

@@ -192,22 +192,3 @@ internal import EventLoop
     if ending == .refusedDirectly { loop.context.timers.cancel(.cut(token)) }
   }
 }
-
-/// A promised response.
-final class DeferredHTTPResponse {
-  /// A long poll.
-  struct Wait {
-    let expired: @Sendable () -> HTTPResponse
-    /// Nil only until the wait has begun.
-    var end: (@Sendable () -> Void)?
-  }
-
-  /// The response, once it is given.
-  var reply: HTTPResponse?
-  /// What the request waits for; nil for a promise without a wait, and after its end.
-  var wait: Wait?
-  /// Called when the response is not needed any more; the promise itself checks whether it was fulfilled.
-  var abandoned: (@Sendable () -> Void)?
-
-  init(wait: Wait? = nil) { self.wait = wait }
-}

@@ -19,6 +19,6 @@ public final class PendingTermination: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Ends the process with status 0, as the signal asks, without cleanup by other threads.
+  /// Ends the process with status 0, as the signal requests, without cleanup by other threads.
   public func exit() -> Never { _exit(0) }
 }

@@ -56,7 +56,7 @@ extension Resolver {
   public struct QueryLimit: Sendable, Equatable {
     /// Queries per second.
     public var perSecond: Int
-    /// Queries at once after a pause.
+    /// Queries in a burst after a pause.
     public var atOnce: Int
 
     /// Makes a limit.

@@ -23,9 +23,6 @@ package struct Daemon {
   private let part: (any ServicePart)?
   private let threads: ThreadWatch
 
-  /// The delays between attempts to open the kernel; the first ones are short, because failures during boot end soon.
-  private static let retryDelays: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30)]
-
   /// Composes all parts without starting a thread.
   package init(
     _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogSettings,
@@ -144,30 +141,6 @@ package struct Daemon {
         group.cancelAll()
       }
     }
-  }
-
-  /// Opens the kernel, retries until it succeeds, and then waits for the end.
-  private func startMonitor() async {
-    var retryDelays = Self.retryDelays.makeIterator()
-    var wait = Self.retryDelays.last ?? .seconds(30)
-    while !Task.isCancelled {
-      do throws(KernelError) {
-        try monitor.start()
-        await waitForFirstState()
-        data.store?.endStart()
-        await waitForEndOfStart()
-        manager.notify("READY=1\nSTATUS=Serving.")
-        break
-      } catch {
-        wait = retryDelays.next() ?? wait
-        // The states are restored, and compared with the kernel's only when that is available.
-        data.store?.endStart()
-        manager.notify("STATUS=The kernel is unavailable: \(error)")
-        logger.error("kernel unavailable", metadata: ["error": "\(error)", "retryIn": "\(wait)"])
-        try? await Task.sleep(for: wait)
-      }
-    }
-    try? await gracefulShutdown()
   }
 
   /// Reloads the configuration on SIGHUP, and the files that it names when they change.

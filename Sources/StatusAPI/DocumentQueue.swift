@@ -4,7 +4,7 @@ internal import Locks
 
 /// Makes the responses whose cost grows with the number of targets, one at a time, beside the thread that serves requests.
 ///
-/// Anyone who may read may request them, in any number of spellings. Requests therefore wait in a queue with limits, in which
+/// Every client with read access may request them, in any number of spellings. Requests therefore wait in a queue with limits, in which
 /// clients take turns, and a request whose client has disconnected is not answered.
 final class DocumentQueue: Sendable {
   /// Requests that wait: at up to 0.1 s each, the last of them is answered within half a minute.

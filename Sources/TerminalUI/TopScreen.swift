@@ -160,7 +160,7 @@ package struct TopScreen: Sendable {
     }
   }
 
-  // MARK: - Events, help and foot
+  // MARK: - Events and foot
 
   func event(_ event: TopServiceEvent) -> StyledLine {
     var line = line
@@ -170,18 +170,6 @@ package struct TopScreen: Sendable {
     line.append(event.to, TerminalStateWords.style(of: event.to) ?? .plain)
     if !event.reason.isEmpty { line.append("  \(event.reason)") }
     return line
-  }
-
-  private func help() -> [StyledLine] {
-    let keys = [
-      "j k              select the next or previous target", "Enter            details of the target",
-      "Esc              back", "arrows           move in the list or the details", "PgUp PgDn, g G   page, first, last",
-      "q                quit", "Ctrl-L           draw again", "",
-      "\(glyphs.state(.down)) down: does not answer   \(glyphs.state(.unreachable)) unreachable: no path from here",
-      "\(glyphs.state(.unknown)) unknown   \(glyphs.state(.up)) up   \(glyphs.state(.paused)) paused",
-      "\(glyphs.pending) unconfirmed   \(glyphs.flapping) flapping",
-    ]
-    return keys.flatMap(wrapped)
   }
 
   private func foot(_ model: TopModel) -> StyledLine {

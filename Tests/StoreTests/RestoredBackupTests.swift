@@ -163,4 +163,18 @@ struct RestoredBackupTests {
     #expect(next.number == last.split(separator: "-").last.flatMap { Int($0) }.map { $0 + 1 })
     try second.terminate()
   }
+  @Test(
+    "A directory whose database lost everything is reported",
+    arguments: ["rm reachd.db reachd.db-wal", ": >reachd.db", "rm reachd.db-*; : >reachd.db", "rm reachd.db*"])
+  func lostDatabase(_ loss: String) throws {
+    let first = try fixture.start()
+    try first.terminate()
+    try shell("cd \(fixture.data.path); \(loss)")
+    let second = try fixture.start()
+    #expect(second.child.errors.contains("the database of the last run is missing"), "\(second.child.errors)")
+    try second.terminate()
+    let third = try fixture.start()
+    #expect(third.child.errors.contains("end=clean"), "\(third.child.errors)")
+    try third.terminate()
+  }
 }

@@ -87,4 +87,28 @@ struct StoredTargetTests {
     #expect(event.data["cause"]?.texts == ["configuration", "restart"])
     try third.terminate()
   }
+  @Test(
+    "A target whose state cannot be read keeps its definition; one whose definition cannot be read is reported",
+    arguments: ["state = x'00ff'", "state = x''", "state = zeroblob(100000)", "state = ''", "state = 7"])
+  func unreadableState(_ change: String) throws {
+    let first = try fixture.start(configuration: policy)
+    for id in ["a", "b", "c"] {
+      #expect(try first.send("POST", "/targets", #"{"id": "\#(id)", "target": "tcp://127.0.0.1:9"}"#).status == 201)
+    }
+    try first.terminate()
+    let row = { (id: String) in "WHERE ref = (SELECT ref FROM subject WHERE name = 'target:\(id)')" }
+    _ = try fixture.sqlite(
+      "UPDATE target SET \(change) \(row("a")); UPDATE target SET definition = '{' \(row("b")); "
+        + "UPDATE target SET origin = 'other' \(row("c"))")
+    let second = try fixture.start(configuration: policy)
+    #expect(try target(second, "a").document["target"]?.text == "tcp://127.0.0.1:9", "\(second.child.errors)")
+    for id in ["b", "c"] {
+      #expect(try second.get("/targets/\(id)").status == 404)
+      #expect(
+        second.child.errors.split(separator: "\n").contains {
+          $0.contains("a stored target is not registered") && $0.contains("target=\(id)")
+        }, "\(second.child.errors)")
+    }
+    try second.terminate()
+  }
 }

@@ -15,10 +15,10 @@ struct StructureTests {
     #expect(StructureChecks.typeLengths(sources).count > 300, "the check finds the types")
   }
 
-  @Test("No folder contains more than 34 files")
+  @Test("No folder contains more than 30 files")
   func folders() {
-    #expect(StructureChecks.largeFolders(tree.files, limit: 34).isEmpty)
-    #expect(StructureChecks.largeFolders(tree.scripts, limit: 34).isEmpty)
+    #expect(StructureChecks.largeFolders(tree.files, limit: 30).isEmpty)
+    #expect(StructureChecks.largeFolders(tree.scripts, limit: 30).isEmpty)
     #expect(tree.scripts.count > 20, "the scripts are found")
   }
 

@@ -113,7 +113,7 @@ struct TidyTests {
   func fileLengths() {
     #expect(sources.flatMap { Checks.length($0, limit: 400) }.isEmpty)
     let long = sources.flatMap { Checks.length($0, limit: 200) }
-    #expect(long.count <= 16, "\(long)")
+    #expect(long.count <= 6, "\(long)")
     #expect(tree.files.filter { !$0.isSource }.flatMap { Checks.length($0, limit: 300) }.isEmpty)
   }
 

@@ -20,8 +20,8 @@ final class RequestProcessor {
   init(
     _ context: HTTPServerContext, connections: HTTPConnectionTable, responses: ResponseSender, direct: DirectResponder,
     deferred: DeferredResponses, streams: HTTPCallbackStreams, halfClosed: HalfClosedHTTPClients,
-    errors: ErrorResponseMatcher,
-    memory: ConnectionMemory, handler: @escaping HTTPHandler
+    errors: ErrorResponseMatcher, memory: ConnectionMemory,
+    handler: @escaping HTTPHandler
   ) {
     self.context = context
     self.connections = connections
@@ -54,7 +54,7 @@ final class RequestProcessor {
     if connection.isAborted { return false }
     if connection.admission == .exceedsConnectionLimit { memory.makeRoom(for: connection) }
     if let refusal = connections.capacityRefusal(connection) {
-      connection.request = makeRequest(connection, read(), RequestTarget(connection.target))
+      connection.request = connection.makeRequest(read(), RequestTarget(connection.target))
       context.counters.overloaded.increment()
       return responses.refuse(connection, refusal)
     }
@@ -75,24 +75,13 @@ final class RequestProcessor {
     return unsafe check(connection, read(), bytes)
   }
 
-  /// A head's values as a request, valid or not.
-  private func makeRequest(_ connection: HTTPConnection, _ head: RequestHead, _ parts: RequestTarget?) -> HTTPRequest {
-    var request = HTTPRequest(
-      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers,
-      body: [], peer: connection.peer, isLoopbackListener: context.isLoopbackListener)
-    request.isUnixListener = context.isUnixListener
-    request.headers.trimValues()
-    if let authority = parts?.authority { request.headers["Host"] = authority }
-    return request
-  }
-
   /// Accepts a head's values if they are valid.
   private func check(_ connection: HTTPConnection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let hidden = RequestRefusal.bad(.header, "the request head contains a folded line or a NUL")
     let parts = RequestTarget(connection.target)
     let broken = RequestValidator.check(
       method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
-    let request = makeRequest(connection, head, parts)
+    let request = connection.makeRequest(head, parts)
     connection.request = request
     if let broken = broken ?? (head.isWellFormed ? nil : hidden) {
       context.counters.refused.increment()
@@ -181,6 +170,7 @@ final class RequestProcessor {
   /// The request is over, answered or not; another one may follow on the connection.
   func requestCompleted(_ connection: HTTPConnection) {
     streams.end(connection)
+    memory.endStream(connection)
     deferred.end(connection)
     halfClosed.ended(connection)
     connections.finishRequest(connection)
@@ -194,7 +184,7 @@ final class RequestProcessor {
     connection.requestNumber += 1
     connection.request = nil
     connection.isSuspended = false
-    connection.since = context.now
+    connection.exchangeBegins()
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
     if !wasSuspended, connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
   }

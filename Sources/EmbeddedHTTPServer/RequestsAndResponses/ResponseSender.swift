@@ -48,7 +48,7 @@ final class ResponseSender {
   private func hold(_ bytes: Int, for connection: HTTPConnection) {
     connection.uncheckedOutput += bytes + Limits.responseHead
     guard bytes >= Limits.countedResponse else { return }
-    connection.since = context.now
+    connection.exchangeBegins()
     memory.hold(bytes, for: connection)
   }
 
@@ -72,10 +72,16 @@ final class ResponseSender {
       context.counters.overloaded.increment()
       return answer(connection, direct.render(.overloaded("too many event streams are open"), for: connection))
     }
+    let mayTakeOver = takeover != nil && connection.request?.version != "HTTP/1.0"
+    guard stream.endsAfter != nil || memory.admitsStream(isTakenOver: mayTakeOver) else {
+      context.counters.overloaded.increment()
+      return answer(connection, direct.render(.overloaded("event streams use all memory for them"), for: connection))
+    }
     if let takeover, stream.endsAfter == nil, takeover.takeOver(connection, response, stream) { return false }
     guard let made = MHDResponse(streamOn: connection, headers: response.headers) else { return false }
     context.report(connection, response)
     streams.begin(connection, stream)
+    if stream.endsAfter == nil { memory.beginStream(connection) }
     // A stream lives long, and its request is not needed any more.
     connection.request = nil
     errors.answerQueued(connection)

@@ -18,7 +18,7 @@ public enum DatabaseReading {
   /// The first argument of the process that reads; no command has this name.
   private static let word = "read-database"
 
-  /// Reads a database, writes its rows to standard output and ends the process, if the arguments ask for that.
+  /// Reads a database, writes its rows to standard output and ends the process, if the arguments request that.
   ///
   /// - Parameter arguments: the arguments of the program, with its name.
   public static func runIfRequested(_ arguments: [String]) {

@@ -5,16 +5,11 @@ internal import EventStreams
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
-internal import TextSyntax
 
 /// `GET /events`: the stream of transitions, or an array of the recent ones.
 package enum EventRoutes {
   /// The maximum number of transitions in the array.
   static let arrayLimit = 1000
-  /// The maximum number of names that a stream selects by one parameter.
-  private static let selectionLimit = 64
-  /// Event types that `types` does not filter: every stream has the first three, and streams with hosts have `host`.
-  private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye", "host"]
 
   static let events = APIRoute(
     pattern: "/events", parameters: ["types", "lastEventId", "since", "host", "target"],
@@ -131,50 +126,6 @@ package enum EventRoutes {
     private let names: HostNameQuota.Lease
 
     init(hosts: HostEventPublisher.WatchLease, names: HostNameQuota.Lease) { (self.hosts, self.names) = (hosts, names) }
-  }
-
-  /// Returns the selection of log events: all registered targets, unless the query names some.
-  private static func selection(_ context: RequestContext) throws(Problem) -> EventLog.Selection {
-    let kinds = try kinds(context)
-    return EventLog.Selection(kinds: kinds, topics: try selected("target", context))
-  }
-
-  /// Returns the labels of the names, ids of targets or agents or others, that the query has in a parameter; or nil.
-  package static func selected(
-    _ parameter: String, _ context: RequestContext, areIDs: Bool = true
-  ) throws(Problem) -> [UInt64]? {
-    let names = Set(context.request.query.filter { $0.name == parameter }.map(\.value))
-    guard !names.isEmpty else { return nil }
-    if areIDs, let wrong = names.first(where: { !TargetSpec.isID($0) }) {
-      throw Problem(invalidID: wrong, of: parameter)
-    }
-    guard names.count <= selectionLimit else {
-      throw Problem(
-        .badRequest,
-        "a stream selects at most \(selectionLimit) \(parameter)s, got \(names.count); omit \(parameter) to receive all events"
-      )
-    }
-    return names.map(EventPublisher.label)
-  }
-
-  private static func kinds(_ context: RequestContext) throws(Problem) -> UInt64 {
-    guard let types = context.query["types"] else { return .max }
-    var mask: UInt64 = 0
-    for type in ListParameter.words(types) where !unfilteredTypes.contains(type) {
-      guard let kind = EventPublisher.Kind.allCases.first(where: { "\($0)" == type }) else {
-        throw Problem(.badRequest, unknownType(String(type)))
-      }
-      mask |= kind.mask
-      if kind == .status { mask |= 1 << UInt64(EventPublisher.initialKind) }
-    }
-    return mask
-  }
-
-  private static func unknownType(_ type: String) -> String {
-    let known = EventPublisher.Kind.allCases.map { "\($0)" }
-    let suggestion = EditDistance.suggestion(for: type, among: known).map { " (\($0))" } ?? ""
-    return "unknown event type \(String(type.prefix(80)).debugDescription)\(suggestion); "
-      + "expected one of \(known.joined(separator: ", "))"
   }
 
   private static func stream(_ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection)

@@ -5,12 +5,12 @@ internal import Locks
 final class HostNameQuota: Sendable {
   /// Names per second and client.
   static let namesPerSecond = 10.0
-  /// Names at once and client after a pause: a stream with as many as it may have.
+  /// Names of a client in a burst after a pause: those of a stream with as many as it may have.
   static let burst = Double(HostEventPublisher.hostsPerStreamLimit)
-  /// Names per second of all clients together, and at once.
+  /// Names of all clients together per second, and in a burst.
   static let namesPerSecondOfAll = 50.0
   static let burstOfAll = 256.0
-  /// The names per second, and at once, for requests with few names of clients that have looked up none for some seconds:
+  /// The names per second, and in a burst, for requests with few names of clients that have looked up none for some seconds:
   /// other clients cannot use them up.
   static let reservePerSecond = 50.0
   static let reserveBurst = 128.0

@@ -30,15 +30,26 @@ enum TargetStorage {
   /// - Throws: what is wrong with the definition.
   static func restored(
     _ record: TargetRecord, modules: [CheckModule]
-  ) throws(TargetDecoder.InvalidFields) -> RestoredTarget? {
-    guard let origin = TargetOrigin(rawValue: record.origin), let state = StoredTargetState(record.state),
-      let document = try? JSON.parse(Array(record.definition.utf8))
-    else { return nil }
+  ) throws(TargetDecoder.InvalidFields) -> RestoredTarget {
+    guard let origin = TargetOrigin(rawValue: record.origin) else {
+      throw invalid("origin", "unknown origin \(record.origin.prefix(80).debugDescription)")
+    }
+    guard let document = try? JSON.parse(Array(record.definition.utf8)) else {
+      throw invalid("definition", "the definition is not JSON")
+    }
     let definition = try TargetDecoder.definition(
       document, at: "", id: record.id, modules: modules + [missingModule(document, modules)].compactMap(\.self))
+    // A definition is kept without its state: it begins as one that was registered now.
+    let state =
+      StoredTargetState(record.state)
+      ?? StoredTargetState(status: TargetStatus(at: .now, isPaused: definition.isPaused).restorable, changes: 0)
     return RestoredTarget(
       definition: definition, origin: origin, revision: record.revision, changes: state.changes, status: state.status,
       isPausedByConfiguration: state.isPausedByConfiguration, token: record.token)
+  }
+
+  private static func invalid(_ column: String, _ detail: String) -> TargetDecoder.InvalidFields {
+    TargetDecoder.InvalidFields(errors: [FieldError(pointer: "/\(column)", detail: detail)])
   }
 
   /// A module in place of one that the configuration does not have any more.
@@ -94,7 +105,7 @@ extension CheckSchedule {
     var targets: [RestoredTarget] = []
     for record in recovered.targets {
       do throws(TargetDecoder.InvalidFields) {
-        guard let target = try TargetStorage.restored(record, modules: modules) else { continue }
+        let target = try TargetStorage.restored(record, modules: modules)
         targets.append(target)
         let name = target.definition.module.name
         guard target.origin == .runtime, !(modules + CheckModule.builtIn).contains(where: { $0.name == name }) else {

@@ -88,6 +88,33 @@ extension ServerTests.Displacement {
     clients.forEach { $0.close() }
   }
 
+  @Test("A client with pipelined requests that does not read is ended before a newer connection")
+  func pipelinedResponses() throws {
+    let megabyte = 1 << 20
+    // The buffers of the two sockets hold less than one response.
+    let body = [UInt8](repeating: 0x61, count: 24 * megabyte)
+    let fixture = try Fixture(configure: { $0.memory = .init(60 * megabyte) }) { request in
+      request.path == "/livez" ? Fixture.echo(request) : .now(HTTPResponse(body: .bytes(body)))
+    }
+    func client(_ requests: Int) throws -> RawClient {
+      let client = try RawClient(fixture.address, receiveBuffer: 32_768)
+      for _ in 0..<requests { client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+      try client.receive(until: "\r\n\r\n")
+      return client
+    }
+    let pipelining = try client(3)
+    let new = try fixture.client()
+    new.send("GET /livez HTTP/1.1\r\n")
+    #expect(fixture.eventually { $0.connections == 2 })
+    // Its next response begins before it has received all of the first one.
+    while fixture.server.counters.requests < 2 { _ = try pipelining.take(megabyte) }
+    let others = try (0..<2).map { _ in try client(1) }
+    #expect(fixture.eventually { $0.displaced > 0 })
+    new.send("Host: a\r\n\r\n")
+    #expect(try new.response().status == 200)
+    for other in others { #expect(try other.take(body.count).count == body.count) }
+  }
+
   @Test("A client that sends while its response is due fills no more than a small buffer")
   func pipelinedInput() throws {
     let fixture = try fixture()

@@ -1,0 +1,42 @@
+internal import EventStreams
+internal import Synchronization
+
+// The memory of streams: they stay, so that they may use only a part of the limit.
+extension ConnectionMemory {
+  /// Whether there is memory for another stream, so that the rest of the limit remains for requests.
+  ///
+  /// - Parameter isTakenOver: its socket will be taken over from libmicrohttpd.
+  /// - Returns: false if the stream must be refused.
+  func admitsStream(isTakenOver: Bool) -> Bool {
+    let bytes = streamBytes + (isTakenOver ? Limits.streamBytes : callbackStreamBytes)
+    func share(of limit: Int) -> Int { limit - limit / Limits.requestShare }
+    return bytes <= share(of: context.guaranteedMemory) || bytes <= share(of: readLimit())
+  }
+
+  /// Bytes of all streams.
+  private var streamBytes: Int {
+    context.counters.streams.open.load(ordering: .relaxed) * Limits.streamBytes
+      + callbackStreams * (callbackStreamBytes - Limits.streamBytes)
+  }
+
+  /// Bytes of a stream by callback.
+  private var callbackStreamBytes: Int {
+    context.identity == nil ? Limits.connectionBytes : Limits.secureStreamBytes
+  }
+
+  /// The response to a request is a stream by callback, which is counted as a stream.
+  func beginStream(_ connection: HTTPConnection) {
+    guard !connection.isDisplaced, !connection.charge.isStream else { return }
+    connection.charge.isStream = true
+    callbackStreams += 1
+    charge(connection, \.fixed, callbackStreamBytes - Limits.streamBytes)
+  }
+
+  /// The request is over: the connection is charged as before the stream.
+  func endStream(_ connection: HTTPConnection) {
+    guard connection.charge.isStream else { return }
+    connection.charge.isStream = false
+    callbackStreams -= 1
+    charge(connection, \.fixed, fixedBytes(connection))
+  }
+}
