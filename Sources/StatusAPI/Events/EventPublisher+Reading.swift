@@ -32,9 +32,9 @@ extension EventPublisher {
 
   /// Returns what the store has between the event with this id and the log; nil for an id of another history, or
   /// without a store.
-  func replay(after text: String, _ selection: EventLog.Selection) -> EventReplay? {
+  func replay(after text: String, _ selection: EventLog.Selection, client: String) -> EventReplay? {
     guard let store, let sequence = sequence(of: text), isTooOld(sequence) else { return nil }
-    return EventReplay(self, store, after: sequence, selection, replays)
+    return EventReplay(self, store, after: sequence, selection, replays, client: client)
   }
 
   /// Whether the present state is not known yet.

@@ -14,23 +14,25 @@ final class EventReplay: StreamHistory {
     var sequence: UInt64
     var isAdmitted = false
     /// The place in the queue of the limiter.
-    var ticket: UInt64?
+    var ticket: EventReplayLimiter.Ticket?
   }
 
   private let feed: EventPublisher
   private let store: HistoryStore
   private let selection: EventLog.Selection
   private let limiter: EventReplayLimiter
+  private let client: String
   private let state: Locked<State>
 
   init(
     _ feed: EventPublisher, _ store: HistoryStore, after sequence: UInt64, _ selection: EventLog.Selection,
-    _ limiter: EventReplayLimiter
+    _ limiter: EventReplayLimiter, client: String
   ) {
     self.feed = feed
     self.store = store
     self.selection = selection
     self.limiter = limiter
+    self.client = client
     state = Locked(State(sequence: sequence))
   }
 
@@ -64,7 +66,7 @@ final class EventReplay: StreamHistory {
   /// Reads the next events; not again before the completion, and not after the last part.
   func next(_ completion: @escaping @Sendable (Part) -> Void) {
     if state.withLock(\.isAdmitted) { return read(completion) }
-    let ticket = limiter.admit { [weak self] in
+    let ticket = limiter.admit(client) { [weak self] in
       // The client may have disconnected while it waited.
       guard let self else { return false }
       state.withLock { $0.isAdmitted = true }

@@ -15,7 +15,7 @@ extension EventRoutes {
       array.addNewest()
       return promise.fulfil(array.response)
     }
-    guard let replay = feed.replay(after: known, selection) else {
+    guard let replay = feed.replay(after: known, selection, client: context.client) else {
       array.add(after: known)
       return promise.fulfil(array.response)
     }

@@ -51,7 +51,7 @@ package enum EventRoutes {
     let fields = SecurityHeaders.merged(into: headers)
     let feed = context.service.events
     // First the machine, then the hosts: changes in between arrive through the log.
-    var stream = stream(feed, after: known, selection)
+    var stream = stream(feed, after: known, selection, client: context.client)
     if !hosts.isEmpty { try watch(hosts, context, &stream) }
     return HTTPResponse(headers: fields, body: .stream(stream))
   }
@@ -128,9 +128,9 @@ package enum EventRoutes {
     init(hosts: HostEventPublisher.WatchLease, names: HostNameQuota.Lease) { (self.hosts, self.names) = (hosts, names) }
   }
 
-  private static func stream(_ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection)
-    -> EventStreamResponse
-  {
+  private static func stream(
+    _ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection, client: String
+  ) -> EventStreamResponse {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     // Without news no frame follows. The comment shows clients and proxies that the stream is open.
     let opening = SSEFrame.comment + SSEFrame.retry
@@ -139,7 +139,7 @@ package enum EventRoutes {
       let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selectionOfEvents)
       return EventStreamResponse(feeds: [machine], preamble: opening, heartbeat: heartbeat)
     }
-    if let known, let history = feed.replay(after: known, selectionOfEvents) {
+    if let known, let history = feed.replay(after: known, selectionOfEvents, client: client) {
       let machine = EventStreamResponse.Feed(log: feed.log, cursor: feed.log.end, selection: selectionOfEvents)
       return EventStreamResponse(feeds: [machine], preamble: opening, history: history, heartbeat: heartbeat)
     }

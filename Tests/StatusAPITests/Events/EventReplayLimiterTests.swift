@@ -7,8 +7,11 @@ import Testing
   private let limiter = EventReplayLimiter()
   private let started = Locked<[Int]>([])
 
-  private func admit(_ number: Int, isConnected: Bool = true) -> UInt64? {
-    limiter.admit { [self] in
+  @discardableResult
+  private func admit(
+    _ number: Int, of client: String = "a", isConnected: Bool = true
+  ) -> EventReplayLimiter.Ticket? {
+    limiter.admit(client) { [self] in
       if isConnected { started.withLock { $0.append(number) } }
       return isConnected
     }
@@ -21,6 +24,16 @@ import Testing
     limiter.release()
     limiter.release()
     #expect(started.withLock(\.self) == Array(0..<EventReplayLimiter.limit + 2))
+  }
+
+  @Test func clientsTakeTurns() {
+    for number in 0..<EventReplayLimiter.limit + 1_000 { admit(number) }
+    admit(-1, of: "b")
+    admit(-2, of: "b")
+    admit(-3, of: "c")
+    started.withLock { $0 = [] }
+    for _ in 0..<6 { limiter.release() }
+    #expect(started.withLock { $0.filter { $0 < 0 } } == [-1, -3, -2])
   }
 
   @Test func cancelledReplaysLeaveTheQueue() throws {

@@ -163,7 +163,7 @@ import Testing
     try change(fixture, 1001...1400)
     let feed = fixture.service.service.events
     let known = "\(fixture.store.recovered.epoch)-1"
-    for _ in 0..<EventReplayLimiter.limit { _ = feed.replays.admit { true } }
+    for _ in 0..<EventReplayLimiter.limit { _ = feed.replays.admit("other") { true } }
     let inboxes = try (0..<20).map { _ in
       let request = HTTPRequest(
         target: "/events",
