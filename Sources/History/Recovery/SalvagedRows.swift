@@ -85,8 +85,11 @@ extension TargetRecord {
   fileprivate init?(salvaged values: [DatabaseValue]) {
     guard case .text(let name) = values[0], let id = HistorySubject.targetID(in: name), !id.isEmpty,
       case .text(let definition) = values[1], case .text(let origin) = values[2],
-      case .integer(let revision) = values[3], case .blob(let state) = values[4]
+      case .integer(let revision) = values[3]
     else { return nil }
+    // Without a readable state the target is checked as a new one.
+    var state: [UInt8] = []
+    if case .blob(let bytes) = values[4] { state = bytes }
     var token: String?
     if case .text(let id) = values[5] { token = id }
     self.init(
