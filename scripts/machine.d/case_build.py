@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "clients.d"))
 from documents import blocks  # noqa: E402
 
 SOURCE = "/root/source"
+AUTHORITIES = pathlib.Path("/usr/local/share/ca-certificates")
 # Seconds, for two programs on a busy machine.
 LONGEST_BUILD = 3_600
 
@@ -48,6 +49,10 @@ def toolchain(root):
     root.write("/etc/gitconfig", config)
     packages = next(block.text for block in blocks(ROOT, "README.md") if block.machine == "packages")
     root.run("sh", "-euc", re.sub(r"\bsudo ", "", packages).replace("apt-get install", "apt-get install -yq"))
+    # A network may have a proxy whose authority an administrator added to this machine.
+    if AUTHORITIES.is_dir():
+        root.copy(AUTHORITIES, str(AUTHORITIES))
+        root.run("update-ca-certificates")
     return {"read_only": tuple(dict.fromkeys(map(str, directories))),
             "more": {"PATH": f"{swift}/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin"}}
 
