@@ -47,8 +47,15 @@ enum Limits {
   /// Checks in the queue of one limiter: at about 1 KiB each, 64 MiB at most.
   static let checksWaiting = 65_536
 
-  /// Addresses of one name that are tried, if the preceding ones are unreachable.
-  static let addressesTried = 4
+  /// Addresses of one name that are contacted: names of content delivery networks have up to a dozen.
+  static let addressesTried = 16
+
+  /// The time after which the next address is contacted too (RFC 8305 §5, Connection Attempt Delay), and its minimum.
+  static let attemptDelay: Duration = .milliseconds(250)
+  static let shortestAttemptDelay: Duration = .milliseconds(10)
+
+  /// Addresses that a message names.
+  static let addressesReported = 4
 
   /// Checks started between two polls of ready descriptors: otherwise the time that starting takes would count as the
   /// targets' time.

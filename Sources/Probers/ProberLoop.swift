@@ -151,11 +151,15 @@ final class ProberLoop {
   }
 
   /// Ends a check with a finding, and admits others.
-  func conclude(_ check: ProberCheck, _ finding: ProberResult) {
+  func conclude(_ check: ProberCheck, _ finding: ProberResult) { complete(check, check.result(finding, .now)) }
+
+  /// Ends a check with its result, and admits others.
+  func complete(_ check: ProberCheck, _ result: CheckResult) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
     timers.cancel(.check(check.id))
-    completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))
+    if check.parent == nil { completed.append(Completed(completion: check.completion, result: result)) }
     release(check)
+    if let parent = check.parent { gather(result, of: check, for: parent) }
   }
 }
 

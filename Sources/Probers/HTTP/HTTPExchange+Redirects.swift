@@ -59,16 +59,14 @@ extension HTTPExchange {
 
   private func connect(_ peers: [SocketPeer]) {
     do throws(ProberResult) {
+      let selection = check.request.module.addresses == .first ? CheckAddressSelection.first : .any
       let permitted = try check.permitted(
-        peers, by: check.request.moduleVerdict(on: target), else: .redirectOutsideHosts,
+        peers, selection, by: check.request.moduleVerdict(on: target), else: .redirectOutsideHosts,
         "no route to any address of the redirect's host")
-      guard let first = permitted.first else { return }
-      peer = first
-      check.peer = first
+      connect(to: permitted)
     } catch {
-      return loop.conclude(check, error)
+      loop.conclude(check, error)
     }
-    begin()
   }
 }
 

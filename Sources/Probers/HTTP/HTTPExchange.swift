@@ -9,7 +9,7 @@ internal import ReachabilityModel
 /// One HTTP request, over TLS if the target requires it, and as many redirects as the options allow.
 ///
 /// The exchange connects the socket itself, as for every other protocol, and passes it to libcurl.
-final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
+final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescriptorHandler {
   enum Step {
     case connecting, transferring, resolving
   }
@@ -18,7 +18,9 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   unowned let loop: ProberLoop
   let options: HTTPOptions
   var target: CheckTarget
-  var peer: SocketPeer
+  /// Of the target, or of a redirect's.
+  var connector: AddressConnector?
+  private var peer: SocketPeer?
   private var socket: ProberTCPSocket?
   private var transfer: HTTPTransfer?
   /// The socket that libcurl owns.
@@ -31,9 +33,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   private var fault: ProberResult?
   var resolution: Resolver.Cancellation?
 
-  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: HTTPOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ options: HTTPOptions, _ loop: ProberLoop) {
     self.check = check
-    self.peer = peer
     self.options = options
     self.loop = loop
     target = check.request.target
@@ -41,39 +42,34 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     answer = HTTPResponseReader(options)
   }
 
-  func begin() {
-    (step, begun) = (.connecting, .now)
-    do throws(SocketFailure) {
-      let socket = try ProberTCPSocket(to: peer, check.request)
-      self.socket = socket
-      try loop.watch(socket.descriptor, self)
-    } catch {
-      loop.found(check, onFirst(error.finding))
-    }
+  func begin() { connect(to: check.candidates) }
+
+  /// Connects to the first address that answers.
+  func connect(to peers: [SocketPeer]) {
+    step = .connecting
+    let connector = AddressConnector(check, peers, loop, for: self)
+    self.connector = connector
+    connector.begin()
   }
 
-  /// After a redirect the name has an answer already: its other addresses are not tried.
-  private func onFirst(_ finding: ProberResult) -> ProberResult {
-    var finding = finding
-    if redirects > 0 { finding.allowsNextAddress = false }
-    return finding
+  func resume() { connector?.resume() }
+
+  func awake() {
+    if step == .connecting { connector?.awake() }
   }
 
-  func awake() {}
-
-  /// Used only while connecting: afterwards libcurl owns the descriptor.
-  func ready(_ event: Poller.Event) {
-    guard step == .connecting, let socket else { return }
-    switch socket.progress() {
-    case .pending: return
-    case .failed(let failure): loop.found(check, onFirst(failure.finding))
-    case .peerMismatch: loop.conclude(check, .denied)
-    case .connected(let source):
-      check.source = source
-      check.add(.connect, begun.duration(to: .now))
-      startTransfer()
-    }
+  func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt {
+    TCPConnectAttempt(check, peer, loop, connector)
   }
+
+  func contacted(_ attempt: any AddressAttempt) {
+    peer = attempt.peer
+    socket = (attempt as? TCPConnectAttempt)?.handOver(to: self)
+    startTransfer()
+  }
+
+  /// Libcurl owns the descriptor.
+  func ready(_ event: Poller.Event) {}
 
   private func startTransfer() {
     step = .transferring
@@ -83,7 +79,7 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
     let curlTarget = CurlTarget(target, options, isFirst: redirects == 0)
-    guard transfer.prepare(target, peer, request, curlTarget), transfer.start()
+    guard let peer, transfer.prepare(target, peer, request, curlTarget), transfer.start()
     else { return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -161,7 +157,7 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
 
   func overdue() -> ProberResult {
     switch step {
-    case .connecting: return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .connecting: return connector?.overdue() ?? .cancelled
     case .resolving: return ProberResult(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
     case .transferring:
       if let transfer { note(transfer) }
@@ -177,6 +173,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
       unsafe loop.transfers.recycle(transfer.handle)
     }
     transfer = nil
+    connector?.end()
+    connector = nil
     // libcurl has not taken it.
     if let socket { loop.close(socket.descriptor) }
     socket = nil

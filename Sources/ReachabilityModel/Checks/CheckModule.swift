@@ -8,6 +8,8 @@ public struct CheckModule: Hashable, Sendable {
   public var options: Options
   /// The address family that is used when the caller does not choose one.
   public var family: CheckAddressFamily
+  /// Which addresses of a host must answer.
+  public var addresses: CheckAddressSelection
   /// The targets for which a caller may use it.
   public var access: ModuleAccess
 
@@ -29,11 +31,13 @@ public struct CheckModule: Hashable, Sendable {
 
   /// Creates a module.
   public init(
-    name: String, options: Options, family: CheckAddressFamily = .any, access: ModuleAccess = .configuredTargets
+    name: String, options: Options, family: CheckAddressFamily = .any, addresses: CheckAddressSelection = .any,
+    access: ModuleAccess = .configuredTargets
   ) {
     self.name = name
     self.options = options
     self.family = family
+    self.addresses = addresses
     self.access = access
   }
 
@@ -73,9 +77,23 @@ public struct CheckModule: Hashable, Sendable {
   }
 }
 
-/// The addresses of a name that are checked.
+/// Which addresses of a host a check contacts, and how many must answer.
+///
+/// Addresses are contacted in the resolver's order, at most sixteen, except those without a route.
+public enum CheckAddressSelection: String, Hashable, Sendable, CaseIterable {
+  /// The first one that can be contacted; the next one is tried 250 ms after the last one, or when that failed (RFC 8305).
+  case any
+  /// Only the first one with a route.
+  case first
+  /// Every one, and each must pass the check.
+  ///
+  /// An address family without any route is left out.
+  case all
+}
+
+/// The address families of a name that are checked.
 public enum CheckAddressFamily: String, Hashable, Sendable, CaseIterable {
-  /// The first one with a route, IPv6 before IPv4 in the resolver's order.
+  /// Both families, IPv6 before IPv4 in the resolver's order.
   case any
   /// IPv4 only.
   case ipv4 = "4"

@@ -22,6 +22,7 @@ enum ProbeRoutes {
     let isDebug = context.query["debug"] == "true"
     return .later { promise in
       let check = context.service.checks.checker.check(request) { outcome in
+        SingleCheckRoutes.chargeAttempts([outcome], context)
         // If a redirect is denied, the target itself has responded, so there is evidence to report.
         if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
           return promise.fulfil(context.answer(denial))
