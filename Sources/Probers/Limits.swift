@@ -90,9 +90,11 @@ enum Limits {
   /// The wait for a DNS server before the query is repeated; doubled each time.
   static let dnsRepeat: Duration = .seconds(1)
 
-  /// Packets of a DNS server read consecutively; answers decoded per packet; bytes reported of data of an unknown type.
+  /// Packets of a DNS server read consecutively; answers decoded of a message, which has no more in 64 KiB; answers in the
+  /// result; bytes reported of data of an unknown type.
   static let dnsPackets = 64
-  static let dnsAnswers = 256
+  static let dnsAnswers = 5_957
+  static let dnsAnswersReported = 256
   static let unknownDataBytes = 64
 
   /// The longest name read from a certificate, in bytes, which is the limit of the DNS (RFC 1035 section 2.3.4).

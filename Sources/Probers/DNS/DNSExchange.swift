@@ -28,7 +28,8 @@ final class DNSExchange: ProberExchange, AddressConnectorOwner {
 
   /// Evaluates the response.
   func judge(_ reply: DNSResponse) {
-    check.evidence.dns = CheckResult.DNS(code: reply.code, counts: reply.counts, answers: reply.answers)
+    check.evidence.dns = CheckResult.DNS(
+      code: reply.code, counts: reply.counts, answers: Array(reply.answers.prefix(Limits.dnsAnswersReported)))
     let expected = options.expectCodes.isEmpty ? ["NOERROR"] : options.expectCodes
     guard expected.contains(reply.code) else {
       let reason: Reason = reply.code == "NXDOMAIN" ? .dnsNotFound : .dnsServerFailure
@@ -39,7 +40,7 @@ final class DNSExchange: ProberExchange, AddressConnectorOwner {
     guard let text = options.expectAnswer else { return loop.conclude(check, .up) }
     do throws(ProberPatternError) {
       let pattern = try loop.patterns.pattern(text)
-      let isThere = try pattern.matches(anyOf: reply.answers)
+      let isThere = try pattern.matches(anyOf: reply.answers + reply.joinedTexts)
       let message = "none of \(reply.answers.count) answers matches the expectation"
       loop.conclude(check, isThere ? .up : ProberResult(.down, .noReply, detail: message))
     } catch {
