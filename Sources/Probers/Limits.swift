@@ -142,9 +142,12 @@ enum Limits {
   /// Consecutive warnings accepted from a peer during the handshake.
   static let handshakeWarnings = 16
 
-  /// Bytes of an HTTP answer's head and of its body that are read.
+  /// Bytes of an HTTP answer's head that are read.
   static let httpHeadBytes = 65_536
-  static let httpBodyBytes = 1 << 20
+
+  /// Cookies that one check stores between redirects, and bytes of each: what browsers store at least for a host (RFC 6265 §6.1).
+  static let cookies = 50
+  static let cookieBytes = 4_096
 
   /// Transfers of libcurl in one group: when one ends, each of the others adds some nanoseconds.
   static let curlGroup = 64

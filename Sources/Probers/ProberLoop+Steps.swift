@@ -119,16 +119,10 @@ extension ProberLoop {
   func requestSlot(_ check: ProberCheck) {
     guard let address = check.candidates.first?.address else { return }
     check.limitedAddress = address
-    proceed(check, acquire(check, address)) {
+    proceed(check, slots.acquire(check, address)) {
       check.hasSlot = true
       startExchange(check)
     }
-  }
-
-  private func isEcho(_ check: ProberCheck) -> Bool { check.request.target.scheme == .icmp }
-
-  private func acquire(_ check: ProberCheck, _ address: IPAddress) -> ProberConcurrencyLimiter.Admission {
-    isEcho(check) ? echoLimiter.acquire(check.id, address) : socketLimiter.acquire(check.id, address)
   }
 
   /// Takes a slot of the limiter for an attempt to contact an address.
@@ -145,12 +139,9 @@ extension ProberLoop {
       check.hasSlot = false
       return .granted
     }
-    guard isFirst else {
-      let isFree = isEcho(check) ? echoLimiter.acquireIfFree(address) : socketLimiter.acquireIfFree(address)
-      return isFree ? .granted : .refused
-    }
+    guard isFirst else { return slots.acquireIfFree(check, address) ? .granted : .refused }
     check.limitedAddress = address
-    let admission = acquire(check, address)
+    let admission = slots.acquire(check, address)
     guard admission != .granted else { return .granted }
     proceed(check, admission) {}
     return .queued
@@ -158,11 +149,7 @@ extension ProberLoop {
 
   /// Releases the slot of an attempt, and admits the checks that waited for it.
   func releaseSlot(_ check: ProberCheck, _ address: IPAddress) {
-    if isEcho(check) {
-      admit(echoLimiter.release(address) { checks[$0] != nil })
-    } else {
-      admit(socketLimiter.release(address) { checks[$0] != nil })
-    }
+    admit(slots.release(check, address) { checks[$0] != nil })
   }
 
   /// Starts or continues the exchange after the limiter of its protocol has admitted the check.

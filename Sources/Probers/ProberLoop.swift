@@ -29,10 +29,7 @@ final class ProberLoop {
   var checks: [UInt64: ProberCheck] = [:]
   var resolverLimiter = ProberConcurrencyLimiter(
     capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
-  var socketLimiter = ProberConcurrencyLimiter(
-    capacity: ProberSocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
-  var echoLimiter = ProberConcurrencyLimiter(
-    capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  var slots = ProberSlots()
   /// Commands that are not handled yet.
   private let commands: ProberCommands
   /// Checks that a limiter has admitted and that have not continued: processed in sequence, without recursion.

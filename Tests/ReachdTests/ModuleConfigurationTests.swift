@@ -78,6 +78,8 @@ import Testing
           rejectBody: error
           expectHeaders: {Content-Type: ^application/json}
           maximumRedirects: 3
+          httpVersion: 1.1
+          bodyLimit: 4096
           serverName: api.internal
           verify: false
           authorityFile: \(authority.certificate)
@@ -101,6 +103,8 @@ import Testing
     http.rejectBody = "error"
     http.expectHeaders = [.init(name: "Content-Type", value: "^application/json")]
     http.maximumRedirects = 3
+    http.version = .http11
+    http.bodyLimit = 4_096
     http.tls.serverName = "api.internal"
     http.tls.verify = false
     http.tls.authorityFile = authority.certificate

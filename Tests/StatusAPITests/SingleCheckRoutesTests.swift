@@ -114,6 +114,26 @@ import Testing
     #expect(service.prober.requests.isEmpty)
   }
 
+  @Test(
+    "hostname is the name of the host for HTTP and TLS",
+    arguments: [
+      ("http_2xx", "10.0.0.9:80", "www.example.org"), ("tls_connect", "10.0.0.9:443", "www.example.org"),
+      ("tcp_connect", "10.0.0.9:80", nil), ("icmp", "10.0.0.9", nil),
+    ])
+  func hostname(module: String, target: String, expected: String?) throws {
+    answers(.up)
+    let response = try service.ask("/probe?target=\(target)&module=\(module)&hostname=www.example.org")
+    #expect(response.status == 200)
+    #expect(service.prober.requests.map(\.hostname) == [expected])
+    #expect(service.prober.requests.first?.target.host.host == "10.0.0.9")
+  }
+
+  @Test(arguments: ["a%20b", "a/b", "%2A", "[::1]", "a.b:80", "a%0d%0aX:1"])
+  func aHostnameThatIsNoName(text: String) throws {
+    let response = try service.ask("/probe?target=10.0.0.9:80&module=http_2xx&hostname=\(text)")
+    #expect(response.status == 400 && service.prober.requests.isEmpty, "\(response.text)")
+  }
+
   @Test("Only /probe follows redirects with the built-in HTTP module")
   func redirectsForProbe() throws {
     answers(.up)

@@ -96,7 +96,7 @@ public enum Loopback {
 }
 
 extension Loopback {
-  /// A socket that has begun to connect to 127.0.0.`host` and does not wait for it.
+  /// A socket that has begun to connect to an address of 127.0.0.0/8, by its last octet, and does not wait for it.
   public static func connecting(to port: UInt16, host: UInt8 = 1) throws -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)

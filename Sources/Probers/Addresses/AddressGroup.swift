@@ -20,6 +20,7 @@ struct AddressGroup {
   /// that could not be checked would not change the result.
   ///
   /// - Parameter whole: the begin of the check, and the phase before the addresses were known.
+  /// - Returns: the result.
   func combined(_ whole: CheckResult) -> CheckResult {
     let all = checks.compactMap { results[$0] }
     let order: [CheckResult.State] = [.down, .unknown, .unreachable, .up]
@@ -41,11 +42,7 @@ struct AddressGroup {
     result.startedAt = whole.startedAt
     result.duration = (whole.phases.first?.duration ?? .zero) + (all.map(\.duration).max() ?? .zero)
     result.phases = whole.phases + result.phases
-    if var tls = result.evidence.tls {
-      tls.earliestExpiry = all.compactMap { $0.evidence.tls?.earliestExpiry }.min()
-      tls.pathExpiry = all.compactMap { $0.evidence.tls?.pathExpiry }.min()
-      result.evidence.tls = tls
-    }
+    result.evidence.tls = result.evidence.tls?.withExpiries(of: all.compactMap(\.evidence.tls))
     result.evidence.attempts = all.compactMap { part in
       part.address.map { address in
         CheckResult.Attempt(

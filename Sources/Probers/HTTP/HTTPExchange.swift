@@ -30,6 +30,17 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   var step = Step.connecting
   var begun = MonotonicInstant.now
   var redirects = 0
+  /// Whether no redirect has led to another host: the names of the module and the caller are for the target's.
+  var isOnTargetHost = true
+  var cookies = HTTPCookieJar()
+  /// The user information of a redirect's URL.
+  var login: CurlTarget.Login?
+  /// Whether libcurl has asked for a second connection.
+  private var needsConnection = false
+  /// Whether HTTP/2 is not offered.
+  private var isHTTP1: Bool
+  /// The TLS sessions before the last redirect.
+  private var sessions: [CheckResult.TLS] = []
   private var fault: ProberResult?
   var resolution: Resolver.Cancellation?
 
@@ -38,7 +49,8 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
     self.options = options
     self.loop = loop
     target = check.request.target
-    request = HTTPProbeRequest(options)
+    request = HTTPProbeRequest(options, hostname: check.request.hostname)
+    isHTTP1 = options.version == .http11
     answer = HTTPResponseReader(options)
   }
 
@@ -78,8 +90,9 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
     }
     let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
-    let curlTarget = CurlTarget(target, options, isFirst: redirects == 0)
-    guard let peer, transfer.prepare(target, peer, request, curlTarget), transfer.start()
+    let fields = request.fields(cookies: cookies.field(for: target))
+    guard let peer, transfer.prepare(target, peer, request, fields, CurlTarget(target, tlsName: configuredName)),
+      transfer.set(login, isHTTP1: isHTTP1), transfer.start()
     else { return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -87,8 +100,10 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
 
   /// Passes the connected socket to libcurl, once.
   func handOver() -> curl_socket_t {
-    transferDescriptor = socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
-    socket = nil
+    needsConnection = socket == nil
+    guard let socket else { return curl_socket_t(CURL_SOCKET_BAD) }
+    transferDescriptor = socket.descriptor
+    self.socket = nil
     return transferDescriptor
   }
 
@@ -101,14 +116,10 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
     }
     unsafe TLSPeerLimits.applyAfterHandshake(to: session, of: transferDescriptor)
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
-    check.evidence.tls = verdict.evidence
+    check.evidence.tls = verdict.evidence.withExpiries(of: sessions)
+    sessions.append(verdict.evidence)
     fault = verdict.fault
     return fault == nil
-  }
-
-  /// The name in the certificate; the configured name applies to the first host only.
-  private var tlsName: String {
-    redirects == 0 ? check.request.tlsName(options.tls) : target.host.withoutFinalDot
   }
 
   func take(header bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(header: bytes) }
@@ -123,12 +134,23 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
     note(transfer)
     if let fault { return loop.conclude(check, fault) }
     guard code == CURLE_OK || answer.isFinished else {
-      return loop.conclude(check, finding(code, transfer.errorMessage))
+      let words = transfer.errorMessage
+      // After HTTP_1_1_REQUIRED and REFUSED_STREAM (RFC 9113 §7), which say that the request was not processed, libcurl would
+      // send it on another connection.
+      if !isHTTP1, needsConnection, let peer {
+        isHTTP1 = true
+        needsConnection = false
+        endTransfer()
+        answer = HTTPResponseReader(options)
+        return connect(to: [peer])
+      }
+      return loop.conclude(check, finding(code, words))
     }
     let status = transfer.status
     if let location = transfer.redirect(answer.location),
       redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit)
     {
+      for cookie in answer.cookies { cookies.store(cookie, from: target, now: .now) }
       return follow(location, after: status)
     }
     do throws(ProberPatternError) {
@@ -136,21 +158,6 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
     } catch {
       loop.conclude(check, error.finding)
     }
-  }
-
-  /// Records the known parts of an answer, complete or not.
-  private func note(_ transfer: HTTPTransfer) {
-    if answer.hasHead {
-      check.evidence.http = CheckResult.HTTP(
-        status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
-        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil,
-        retryAfter: answer.retryAfter)
-    }
-    let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
-    if let ready { check.add(.tls, ready) }
-    guard let first = transfer.moment(CURLINFO_STARTTRANSFER_TIME_T) else { return }
-    check.add(.processing, max(.zero, first - (ready ?? .zero)))
-    if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
   }
 
   func deadlineMoved() { transfer?.limitTime() }

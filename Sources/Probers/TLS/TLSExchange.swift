@@ -147,7 +147,7 @@ internal import ReachabilityModel
 
 extension CheckRequest {
   /// The name that is sent in the handshake and required in the certificate.
-  func tlsName(_ options: TLSOptions) -> String { options.serverName ?? target.host.withoutFinalDot }
+  func tlsName(_ options: TLSOptions) -> String { options.serverName ?? hostname ?? target.host.withoutFinalDot }
 }
 
 extension ReachabilityTarget {

@@ -77,30 +77,6 @@ public struct CheckModule: Hashable, Sendable {
   }
 }
 
-/// Which addresses of a host a check contacts, and how many must answer.
-///
-/// Addresses are contacted in the resolver's order, at most sixteen, except those without a route.
-public enum CheckAddressSelection: String, Hashable, Sendable, CaseIterable {
-  /// The first one that can be contacted; the next one is tried 250 ms after the last one, or when that failed (RFC 8305).
-  case any
-  /// Only the first one with a route.
-  case first
-  /// Every one, and each must pass the check.
-  ///
-  /// An address family without any route is left out.
-  case all
-}
-
-/// The address families of a name that are checked.
-public enum CheckAddressFamily: String, Hashable, Sendable, CaseIterable {
-  /// Both families, IPv6 before IPv4 in the resolver's order.
-  case any
-  /// IPv4 only.
-  case ipv4 = "4"
-  /// IPv6 only.
-  case ipv6 = "6"
-}
-
 /// A TCP connection, optionally with a short dialogue.
 public struct TCPOptions: Hashable, Sendable {
   /// The text to send after connecting; nil for none.
@@ -150,53 +126,9 @@ public struct ICMPOptions: Hashable, Sendable {
   }
 }
 
-/// One HTTP request and the expectations for its response.
-public struct HTTPOptions: Hashable, Sendable {
-  /// A header field.
-  public struct Field: Hashable, Sendable {
-    /// The name of the field.
-    public var name: String
-    /// The value of the field; in an expectation a regular expression (PCRE2).
-    public var value: String
-
-    /// Creates a header field.
-    public init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
-  /// The maximum number of redirects.
-  public static let redirectLimit = 10
-
-  /// The method.
-  public var method = "GET"
-  /// Fields that are sent in addition to `Host`, `User-Agent` and `Accept`, or that replace them.
-  public var headers: [Field] = []
-  /// The body to send; nil for none.
-  public var body: String?
-  /// The status codes that count as success; empty for 200…299.
-  public var expectStatus: [ClosedRange<Int>] = []
-  /// A regular expression that the body must match.
-  public var expectBody: String?
-  /// A regular expression that the body must not match.
-  public var rejectBody: String?
-  /// Header fields that the response must have.
-  public var expectHeaders: [Field] = []
-  /// The bytes of the response's body that are read, at most 1 MiB.
-  public var bodyLimit = 1 << 20
-  /// The number of redirects that are followed, each one subject to the policy; 0…10.
-  public var maximumRedirects = 0
-  /// The requirements for the certificate of an `https` target.
-  public var tls = TLSOptions()
-
-  /// Creates options for a GET that expects 200…299.
-  public init() {}
-}
-
 /// A TLS handshake and the requirements for its certificate.
 public struct TLSOptions: Hashable, Sendable {
-  /// The name in the handshake (RFC 6066 §3) and the certificate; nil for the target's host.
+  /// The name in the handshake (RFC 6066 §3) and the certificate; nil for that of the field `Host`, or the target's host.
   public var serverName: String?
   /// Whether chain, name and dates must be valid; they are reported in both cases.
   public var verify = true

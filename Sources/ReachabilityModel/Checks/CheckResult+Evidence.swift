@@ -89,8 +89,13 @@ extension CheckResult {
     public var version: String
     /// The name of the cipher suite; empty if the handshake did not reach it.
     public var cipher: String
-    /// The earliest expiry of the certificates in the chain.
+    /// The earliest expiry of the certificates that the server sent, whether or not they are needed; of all redirects.
     public var earliestExpiry: Timestamp?
+    /// The earliest expiry on the certification path; without verification, of the certificates that the server sent.
+    ///
+    /// If no path is valid, it is that of the path whose faults are reported. Of several servers, after redirects, it is the
+    /// earliest.
+    public var expiry: Timestamp?
     /// The subject of the certificate (RFC 4514).
     public var subject: String
     /// The issuer of the certificate (RFC 4514).
@@ -106,17 +111,29 @@ extension CheckResult {
 
     /// Creates a TLS session.
     public init(
-      version: String = "", cipher: String = "", earliestExpiry: Timestamp? = nil, subject: String = "",
+      version: String = "", cipher: String = "", earliestExpiry: Timestamp? = nil, expiry: Timestamp? = nil,
+      subject: String = "",
       issuer: String = "", names: [String] = [], fingerprint: String = "", pathExpiry: Timestamp? = nil
     ) {
       self.version = version
       self.cipher = cipher
       self.earliestExpiry = earliestExpiry
+      self.expiry = expiry
       self.subject = subject
       self.issuer = issuer
       self.names = names
       self.fingerprint = fingerprint
       self.pathExpiry = pathExpiry
+    }
+
+    /// The session with the earliest expiries of several.
+    package func withExpiries(of others: [TLS]) -> TLS {
+      var result = self
+      let all = [self] + others
+      result.earliestExpiry = all.compactMap(\.earliestExpiry).min()
+      result.expiry = all.compactMap(\.expiry).min()
+      result.pathExpiry = all.compactMap(\.pathExpiry).min()
+      return result
     }
   }
 
@@ -169,44 +186,6 @@ extension CheckResult {
       self.code = code
       self.counts = counts
       self.answers = answers
-    }
-  }
-  /// The attempt to contact one of several addresses.
-  public struct Attempt: Hashable, Sendable {
-    /// The address.
-    public var address: IPAddress
-    /// The result for this address; `unknown` if another one answered first.
-    public var state: State
-    /// Why it is not `up`; nil when it is.
-    public var reason: Reason?
-    /// A description of the failure.
-    public var detail: String?
-    /// The time from the begin of the check to the begin of the attempt.
-    public var startedAfter: Duration
-    /// The duration of the attempt; if one address is sufficient, until it was contacted.
-    public var duration: Duration
-    /// The source address, if all addresses were checked.
-    public var source: IPAddress?
-    /// The duration of each phase, if all addresses were checked.
-    public var phases: [Phase]
-    /// The results of the protocols, if all addresses were checked.
-    public var evidence: Evidence
-
-    /// Creates the result of an attempt.
-    public init(
-      _ address: IPAddress, _ state: State, _ reason: Reason? = nil, detail: String? = nil,
-      startedAfter: Duration = .zero, duration: Duration = .zero, source: IPAddress? = nil, phases: [Phase] = [],
-      evidence: Evidence = Evidence()
-    ) {
-      self.address = address
-      self.state = state
-      self.reason = reason
-      self.detail = detail
-      self.startedAfter = startedAfter
-      self.duration = duration
-      self.source = source
-      self.phases = phases
-      self.evidence = evidence
     }
   }
 }

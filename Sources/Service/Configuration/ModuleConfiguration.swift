@@ -9,13 +9,13 @@ enum ModuleConfiguration {
   private static let recipes: [String: [String]] = [
     "route": [],
     "tcp": ["send", "expect", "hosts", "addresses"],
-    "icmp": ["addresses", "count", "spacing", "payloadBytes", "maximumLoss", "maximumRoundTrip"],
+    "icmp": ["count", "spacing", "payloadBytes", "maximumLoss", "maximumRoundTrip", "addresses"],
     "http": [
       "method", "headers", "body", "expectStatus", "expectBody", "rejectBody", "expectHeaders", "maximumRedirects",
-      "hosts", "addresses",
+      "hosts", "addresses", "httpVersion", "bodyLimit",
     ] + tlsFields,
     "tls": tlsFields + ["hosts", "addresses"],
-    "dns": ["addresses", "tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType", "hosts"],
+    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType", "hosts", "addresses"],
   ]
 
   static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout ConfigurationSectionReader)
@@ -134,6 +134,8 @@ enum ModuleConfiguration {
         ModuleConfiguration.headers($0, $1, &$2) { $2.pattern($0, $1) }
       }
       set("maximumRedirects", &options.maximumRedirects, &reader) { $2.integer($0, $1, 0...HTTPOptions.redirectLimit) }
+      set("bodyLimit", &options.bodyLimit, &reader) { $2.integer($0, $1, 1...HTTPOptions.largestBodyLimit) }
+      set("httpVersion", &options.version, &reader) { $2.choice($0, $1, HTTPOptions.VersionChoice.self) }
       options.tls = tls(&reader)
       return options
     }

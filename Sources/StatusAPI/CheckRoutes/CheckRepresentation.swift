@@ -80,7 +80,8 @@ enum CheckRepresentation {
           name: "tls",
           value: .members([
             "version": .string(tls.version), "cipher": .string(tls.cipher),
-            "earliestExpiry": .text(tls.earliestExpiry?.description), "subject": .string(tls.subject),
+            "earliestExpiry": .text(tls.earliestExpiry?.description), "expiry": .text(tls.expiry?.description),
+            "subject": .string(tls.subject),
             "issuer": .string(tls.issuer), "names": .list(tls.names),
           ])))
     }
