@@ -155,6 +155,8 @@ final class AddressConnector {
   }
 
   private func record(_ entry: Running, _ finding: ProberResult) {
+    // The result itself describes the only address; most checks have one.
+    guard peers.count > 1 else { return }
     records.append(
       CheckResult.Attempt(
         entry.attempt.peer.address, finding.state, finding.reason, detail: finding.detail,
