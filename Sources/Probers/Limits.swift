@@ -47,8 +47,15 @@ enum Limits {
   /// Checks in the queue of one limiter: at about 1 KiB each, 64 MiB at most.
   static let checksWaiting = 65_536
 
-  /// Addresses of one name that are tried, if the preceding ones are unreachable.
-  static let addressesTried = 4
+  /// Addresses of one name that are contacted: names of content delivery networks have up to a dozen.
+  static let addressesTried = 16
+
+  /// The time after which the next address is contacted too (RFC 8305 §5, Connection Attempt Delay), and its minimum.
+  static let attemptDelay: Duration = .milliseconds(250)
+  static let shortestAttemptDelay: Duration = .milliseconds(10)
+
+  /// Addresses that a message names.
+  static let addressesReported = 4
 
   /// Checks started between two polls of ready descriptors: otherwise the time that starting takes would count as the
   /// targets' time.
@@ -83,9 +90,11 @@ enum Limits {
   /// The wait for a DNS server before the query is repeated; doubled each time.
   static let dnsRepeat: Duration = .seconds(1)
 
-  /// Packets of a DNS server read consecutively; answers decoded per packet; bytes reported of data of an unknown type.
+  /// Packets of a DNS server read consecutively; answers decoded of a message, which has no more in 64 KiB; answers in the
+  /// result; bytes reported of data of an unknown type.
   static let dnsPackets = 64
-  static let dnsAnswers = 256
+  static let dnsAnswers = 5_957
+  static let dnsAnswersReported = 256
   static let unknownDataBytes = 64
 
   /// The longest name read from a certificate, in bytes, which is the limit of the DNS (RFC 1035 section 2.3.4).
@@ -133,9 +142,12 @@ enum Limits {
   /// Consecutive warnings accepted from a peer during the handshake.
   static let handshakeWarnings = 16
 
-  /// Bytes of an HTTP answer's head and of its body that are read.
+  /// Bytes of an HTTP answer's head that are read.
   static let httpHeadBytes = 65_536
-  static let httpBodyBytes = 1 << 20
+
+  /// Cookies that one check stores between redirects, and bytes of each: what browsers store at least for a host (RFC 6265 §6.1).
+  static let cookies = 50
+  static let cookieBytes = 4_096
 
   /// Transfers of libcurl in one group: when one ends, each of the others adds some nanoseconds.
   static let curlGroup = 64

@@ -5,33 +5,49 @@ extension ProberCheck {
   ///
   /// - Parameters:
   ///   - peers: the addresses of a host; changed in place, because every check executes this code.
+  ///   - selection: which of them are checked.
   ///   - verdict: the addresses for which the module may be used.
   ///   - refusal: the finding if it may be used for none of them.
   ///   - message: the detail of the finding if none has a route.
   /// - Returns: the peers.
   /// - Throws: the finding if there is none.
   func permitted(
-    _ peers: consuming [SocketPeer], by verdict: ModuleAccess.Verdict, else refusal: ProberResult, _ message: String
+    _ peers: consuming [SocketPeer], _ selection: CheckAddressSelection, by verdict: ModuleAccess.Verdict,
+    else refusal: ProberResult, _ message: String
   ) throws(ProberResult) -> [SocketPeer] {
     if !peers.isEmpty {
       peers.removeAll { !verdict.allows($0.address) }
       guard !peers.isEmpty else { throw refusal }
     }
     try request.choose(from: &peers)
-    try open(&peers, otherwise: message)
+    try open(&peers, selection, otherwise: message)
+    if selection == .first { peers.removeLast(peers.count - 1) }
     return peers
   }
 
-  /// Keeps the peers that the policy allows now.
-  private func open(_ peers: inout [SocketPeer], otherwise message: String) throws(ProberResult) {
-    var first: SocketPeer?
+  /// Keeps the peers that the policy allows now and to which there is a route.
+  ///
+  /// If all addresses are checked, one without a route remains unless its whole family has none: a machine without IPv6 cannot
+  /// check IPv6 addresses.
+  private func open(
+    _ peers: inout [SocketPeer], _ selection: CheckAddressSelection, otherwise message: String
+  ) throws(ProberResult) {
+    var unrouted: [SocketPeer] = []
+    var all = peers
     peers.removeAll { peer in
       let decision = decision(peer.address, peer.port == 0 ? nil : peer.port)
-      if decision != .denied, first == nil { first = peer }
+      if decision == .noRoute { unrouted.append(peer) }
       return decision != .allowed
     }
-    guard peers.isEmpty else { return }
-    guard let first else { throw .denied }
+    guard peers.isEmpty else {
+      guard selection == .all, !unrouted.isEmpty else { return }
+      let families = Set(peers.map(\.address.unmapped.family))
+      unroutedPeers = unrouted.filter { families.contains($0.address.unmapped.family) }
+      all.removeAll { !peers.contains($0) && !unroutedPeers.contains($0) }
+      peers = all
+      return
+    }
+    guard let first = unrouted.first else { throw .denied }
     // The finding concerns this address.
     peer = first
     throw ProberResult(.unreachable, .noRoute, detail: message)

@@ -21,6 +21,8 @@ final class ProberCheck: @unchecked Sendable {
     case resolved
     /// An exchange with an address is running.
     case asking
+    /// The checks of its addresses are running.
+    case gathering
   }
 
   let id: UInt64
@@ -42,10 +44,18 @@ final class ProberCheck: @unchecked Sendable {
   var wakeTime: MonotonicInstant?
   /// Whether its addresses are known and authorized.
   var isResolved = false
-  /// The address for which the limiter counts it.
+  /// Whether the limiter has granted a slot for ``limitedAddress`` that no attempt has taken.
+  var hasSlot = false
+  /// The address for which it waits.
   var limitedAddress: IPAddress?
-  /// The addresses that may be contacted, the next one first.
-  var candidates: ArraySlice<SocketPeer> = []
+  /// The addresses that may be contacted, in the resolver's order.
+  var candidates: [SocketPeer] = []
+  /// Addresses without a route that are part of the result nevertheless.
+  var unroutedPeers: [SocketPeer] = []
+  /// The checks of its addresses, if all are checked.
+  var group: AddressGroup?
+  /// The check of all addresses that this one is a part of.
+  var parent: ProberCheck?
   /// The current address.
   var peer: SocketPeer?
   var source: IPAddress?
@@ -131,6 +141,13 @@ final class ProberCheck: @unchecked Sendable {
     result.source = source
     result.phases = phases
     result.evidence = evidence
+    // The address that answered is judged by the rest of the check.
+    if finding.state != .up, let last = evidence.attempts.lastIndex(where: { $0.state == .up }),
+      evidence.attempts[last].address == result.address
+    {
+      result.evidence.attempts[last].state = finding.state
+      result.evidence.attempts[last].reason = finding.reason
+    }
     return result
   }
 }

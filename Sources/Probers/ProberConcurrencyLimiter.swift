@@ -42,6 +42,11 @@ struct ProberConcurrencyLimiter {
     return .queued
   }
 
+  /// Takes a slot only if it is free and no check waits.
+  mutating func acquireIfFree(_ address: IPAddress) -> Bool {
+    running < capacity && queue.isEmpty && count(in: address)
+  }
+
   /// Releases a slot, and grants the free slots to waiting checks.
   ///
   /// - Parameters:

@@ -2,13 +2,15 @@ internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
 
-/// The communication with one address by one protocol.
+/// The communication with a host by one protocol: with the first of its addresses that answers (``AddressConnector``).
 ///
 /// Confined to the prober's thread. It ends with exactly one call of ``ProberLoop/conclude(_:_:)``, from any of these
 /// functions.
 protocol ProberExchange: AnyObject {
   /// Starts the exchange.
   func begin()
+  /// Called when a limiter has admitted the check again, which had to wait before it contacted another address.
+  func resume()
   /// Called at the requested time (``ProberLoop/wake(_:at:)``).
   func awake()
   /// Called when the end of the check's time has been moved, because the thread was delayed.

@@ -3,13 +3,13 @@ internal import ReachabilityModel
 
 extension ProberLoop {
   /// The exchange for a check's protocol; nil for a protocol without a prober.
-  func exchange(_ check: ProberCheck, _ peer: SocketPeer) -> (any ProberExchange)? {
+  func exchange(_ check: ProberCheck) -> (any ProberExchange)? {
     switch check.request.module.options {
-    case .tcp(let options): TCPExchange(check, peer, options, self)
-    case .icmp(let options): ICMPEchoExchange(check, peer, options, self)
-    case .http(let options): HTTPExchange(check, peer, options, self)
-    case .tls(let options): credentials.map { TLSExchange(check, peer, options, $0, self) }
-    case .dns(let options): DNSExchange(check, peer, options, self)
+    case .tcp(let options): TCPExchange(check, options, self)
+    case .icmp(let options): ICMPEchoExchange(check, options, self)
+    case .http(let options): HTTPExchange(check, options, self)
+    case .tls(let options): credentials.map { TLSExchange(check, options, $0, self) }
+    case .dns(let options): DNSExchange(check, options, self)
     case .route: nil
     }
   }

@@ -27,7 +27,9 @@ extension ProberLoop {
 
   /// Continues a check that a limiter has admitted.
   func enter(_ check: ProberCheck) {
-    if check.isResolved { startExchange(check) } else { resolve(check) }
+    guard check.isResolved else { return resolve(check) }
+    check.hasSlot = true
+    startExchange(check)
   }
 
   // MARK: Names
@@ -100,44 +102,69 @@ extension ProberLoop {
   private func selectPeers(_ check: ProberCheck, _ peers: consuming [SocketPeer]) {
     check.isResolved = true
     do throws(ProberResult) {
-      let chosen = try check.permitted(
-        peers, by: check.request.moduleVerdict, else: .denied, "no route to any of its addresses")
-      check.candidates = chosen[...]
-      check.limitedAddress = chosen.first?.address
+      check.candidates = try check.permitted(
+        peers, check.request.module.addresses, by: check.request.moduleVerdict, else: .denied,
+        "no route to any of its addresses")
     } catch {
       return conclude(check, error)
     }
-    let address = check.limitedAddress
-    let admission = isEcho(check) ? echoLimiter.acquire(check.id, address) : socketLimiter.acquire(check.id, address)
-    proceed(check, admission) { startExchange(check) }
+    if check.request.module.addresses == .all, check.candidates.count > 1 {
+      startGroup(check, check.candidates)
+    } else {
+      requestSlot(check)
+    }
   }
 
-  private func isEcho(_ check: ProberCheck) -> Bool { check.request.target.scheme == .icmp }
+  /// Starts the exchange of a check when the limiter of its protocol admits it.
+  func requestSlot(_ check: ProberCheck) {
+    guard let address = check.candidates.first?.address else { return }
+    check.limitedAddress = address
+    proceed(check, slots.acquire(check, address)) {
+      check.hasSlot = true
+      startExchange(check)
+    }
+  }
 
-  /// Starts the exchange after the limiter of its protocol has admitted the check.
+  /// Takes a slot of the limiter for an attempt to contact an address.
+  ///
+  /// - Parameters:
+  ///   - check: the check.
+  ///   - address: the address.
+  ///   - isFirst: whether no other attempt runs: then the check waits in the queue if there is no slot.
+  /// - Returns: `refused` if there is none now; `queued` if the check continues later, or has ended.
+  func claimSlot(
+    _ check: ProberCheck, _ address: IPAddress, isFirst: Bool
+  ) -> ProberConcurrencyLimiter.Admission {
+    if check.hasSlot {
+      check.hasSlot = false
+      return .granted
+    }
+    guard isFirst else { return slots.acquireIfFree(check, address) ? .granted : .refused }
+    check.limitedAddress = address
+    let admission = slots.acquire(check, address)
+    guard admission != .granted else { return .granted }
+    proceed(check, admission) {}
+    return .queued
+  }
+
+  /// Releases the slot of an attempt, and admits the checks that waited for it.
+  func releaseSlot(_ check: ProberCheck, _ address: IPAddress) {
+    admit(slots.release(check, address) { checks[$0] != nil })
+  }
+
+  /// Starts or continues the exchange after the limiter of its protocol has admitted the check.
   private func startExchange(_ check: ProberCheck) {
     check.enter(.asking, now)
-    tryNextAddress(check)
+    if let exchange = check.exchange {
+      exchange.resume()
+    } else if let exchange = exchange(check) {
+      check.exchange = exchange
+      exchange.begin()
+    } else {
+      conclude(check, ProberResult(.unknown, .cancelled, detail: "no memory for a check"))
+    }
     // A connection to this machine is complete here, and needs no timer.
     if check.exchange != nil { setTimer(check) }
-  }
-
-  private func tryNextAddress(_ check: ProberCheck) {
-    guard let peer = check.candidates.popFirst() else { return }
-    check.peer = peer
-    guard let exchange = exchange(check, peer) else {
-      return conclude(check, ProberResult(.unknown, .cancelled, detail: "no memory for a check"))
-    }
-    check.exchange = exchange
-    exchange.begin()
-  }
-
-  /// Handles an exchange's finding: it is the result, or the next address is tried.
-  func found(_ check: ProberCheck, _ finding: ProberResult) {
-    guard finding.allowsNextAddress, !check.candidates.isEmpty else { return conclude(check, finding) }
-    check.exchange?.end()
-    wake(check, at: nil)
-    tryNextAddress(check)
   }
 
   /// Releases what a check holds, and admits the checks that waited for it.
@@ -151,11 +178,10 @@ extension ProberLoop {
       check.resolution?.cancel()
       releaseResolver()
     case .admitted, .asking:
-      if isEcho(check) {
-        admit(echoLimiter.release(check.limitedAddress) { checks[$0] != nil })
-      } else {
-        admit(socketLimiter.release(check.limitedAddress) { checks[$0] != nil })
-      }
+      guard check.hasSlot || check.step == .admitted, let address = check.limitedAddress else { return }
+      check.hasSlot = false
+      releaseSlot(check, address)
+    case .gathering: endGroup(check)
     }
   }
 }

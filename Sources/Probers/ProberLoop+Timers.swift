@@ -11,7 +11,11 @@ extension ProberLoop {
   }
 
   /// Sets the timer of a check to the next time at which it must be handled.
-  func setTimer(_ check: ProberCheck) { timers.set(.check(check.id), at: check.nextMoment) }
+  func setTimer(_ check: ProberCheck) {
+    // The checks of its addresses have timers.
+    guard check.step != .gathering else { return }
+    timers.set(.check(check.id), at: check.nextMoment)
+  }
 
   /// Sets the timer of a group of libcurl's transfers; nil for none.
   func setTimer(_ group: CurlGroup, at moment: MonotonicInstant?) {
@@ -49,7 +53,7 @@ extension ProberLoop {
       conclude(check, ProberResult(.unknown, .cancelled, detail: message))
     case .resolving:
       conclude(check, ProberResult(.unknown, .dnsTimeout, detail: "no DNS server answered in time"))
-    case .resolved: break
+    case .resolved, .gathering: break
     case .asking: conclude(check, check.exchange?.overdue() ?? .cancelled)
     }
   }

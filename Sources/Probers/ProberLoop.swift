@@ -29,10 +29,7 @@ final class ProberLoop {
   var checks: [UInt64: ProberCheck] = [:]
   var resolverLimiter = ProberConcurrencyLimiter(
     capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
-  var socketLimiter = ProberConcurrencyLimiter(
-    capacity: ProberSocketCapacity.current, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
-  var echoLimiter = ProberConcurrencyLimiter(
-    capacity: Limits.echoesOpen, perAddress: Limits.checksPerAddress, queueLimit: Limits.checksWaiting)
+  var slots = ProberSlots()
   /// Commands that are not handled yet.
   private let commands: ProberCommands
   /// Checks that a limiter has admitted and that have not continued: processed in sequence, without recursion.
@@ -151,11 +148,15 @@ final class ProberLoop {
   }
 
   /// Ends a check with a finding, and admits others.
-  func conclude(_ check: ProberCheck, _ finding: ProberResult) {
+  func conclude(_ check: ProberCheck, _ finding: ProberResult) { complete(check, check.result(finding, .now)) }
+
+  /// Ends a check with its result, and admits others.
+  func complete(_ check: ProberCheck, _ result: CheckResult) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
     timers.cancel(.check(check.id))
-    completed.append(Completed(completion: check.completion, result: check.result(finding, .now)))
+    if check.parent == nil { completed.append(Completed(completion: check.completion, result: result)) }
     release(check)
+    if let parent = check.parent { gather(result, of: check, for: parent) }
   }
 }
 

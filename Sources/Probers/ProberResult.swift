@@ -1,18 +1,15 @@
 internal import ReachabilityModel
 
-/// The result of an exchange with one address.
+/// The result of an exchange, or of the attempt to contact one address.
 struct ProberResult: Error {
   var state: CheckResult.State
   var reason: Reason?
   var detail: String?
-  /// Whether the next address of the name may be tried: this one was unreachable.
-  var allowsNextAddress = false
 
-  init(_ state: CheckResult.State, _ reason: Reason? = nil, detail: String? = nil, allowsNextAddress: Bool = false) {
+  init(_ state: CheckResult.State, _ reason: Reason? = nil, detail: String? = nil) {
     self.state = state
     self.reason = reason
     self.detail = detail
-    self.allowsNextAddress = allowsNextAddress
   }
 
   static let up = ProberResult(.up)

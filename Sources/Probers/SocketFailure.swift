@@ -47,11 +47,6 @@ struct SocketFailure: Error, Equatable {
     return isImmediate && code != ECONNREFUSED ? .unreachable : .down
   }
 
-  /// Whether another address of the same name may succeed: no host has answered for the name yet.
-  var allowsNextAddress: Bool {
-    [.networkUnreachable, .hostUnreachable, .prohibited, .blackhole, .linkDown, .noSource].contains(reason)
-  }
-
   /// The kernel's text, and its origin.
   var detail: String {
     if reason == .descriptorLimit { return Self.descriptorAdvice(code) }
@@ -78,7 +73,5 @@ struct SocketFailure: Error, Equatable {
 
   static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
-  var finding: ProberResult {
-    ProberResult(state, reason, detail: detail, allowsNextAddress: allowsNextAddress)
-  }
+  var finding: ProberResult { ProberResult(state, reason, detail: detail) }
 }

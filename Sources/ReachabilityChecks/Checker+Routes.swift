@@ -8,6 +8,11 @@ extension Checker {
   func evaluate(
     _ route: ReachabilityTarget, after result: CheckResult, _ completion: @escaping @Sendable (HostVerdict?) -> Void
   ) {
+    // Another address than that of the result may have a route.
+    let failed = result.evidence.attempts.filter { $0.state == result.state }.map(\.address)
+    if failed.count > 1, result.state != .up {
+      return monitor.evaluate(route, resolution: .addresses(failed)) { completion(try? $0.get()) }
+    }
     if let address = result.address {
       return monitor.evaluate(route.with(address)) { completion(try? $0.get()) }
     }

@@ -56,7 +56,7 @@ struct DiagnosisText {
 
   private var session: String {
     guard let tls = result.evidence.tls else { return "handshake completed\(after(.tls))" }
-    let expiry = tls.earliestExpiry.map { ", valid until \($0.day)" } ?? ""
+    let expiry = (tls.expiry ?? tls.earliestExpiry).map { ", valid until \($0.day)" } ?? ""
     return "\(tls.version)\(expiry)\(after(.tls))"
   }
 
@@ -142,6 +142,7 @@ struct DiagnosisText {
     case .certificateNameMismatch: "The certificate is for other names: use one of them, or reissue the certificate."
     case .httpStatus: "The status is not the expected one: is the URL path right? see the server's log."
     case .httpBody: "The answer does not match the expectations of the module."
+    case .bodyTooLong: "The body is longer than bodyLimit of the module: increase it, or check a shorter document."
     case .noReply: "The peer does not answer the request: see its log and load."
     case .packetLoss: "Packets are lost on the path: look for a congested or faulty link, hop by hop."
     case .slow: "The answer is too slow: compare with earlier round-trip times and with other hosts."

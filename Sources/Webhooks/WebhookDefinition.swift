@@ -7,6 +7,8 @@ public struct WebhookDefinition: Sendable, Equatable {
   public static let defaultTimeout = Duration.seconds(15)
   /// The default age at which undelivered events are dropped.
   public static let defaultMaximumAge = Duration.seconds(72 * 3_600)
+  /// The default time for which an event is sent again after 401, 403 and 404.
+  public static let defaultDeniedRetry = Duration.seconds(3_600)
 
   /// The id: it names the webhook in URLs and metrics, and its position in the events is stored under it.
   public var id: String
@@ -20,11 +22,14 @@ public struct WebhookDefinition: Sendable, Equatable {
   public var timeout: Duration
   /// The age at which undelivered events are dropped.
   public var maximumAge: Duration
+  /// The time for which an event is sent again after 401, 403 and 404.
+  public var deniedRetry: Duration
 
   /// Creates a webhook.
   public init(
     id: String, url: CheckTarget, secrets: [SigningSecret], filter: WebhookFilter = WebhookFilter(),
-    timeout: Duration = defaultTimeout, maximumAge: Duration = defaultMaximumAge
+    timeout: Duration = defaultTimeout, maximumAge: Duration = defaultMaximumAge,
+    deniedRetry: Duration = defaultDeniedRetry
   ) {
     self.id = id
     self.url = url
@@ -32,6 +37,7 @@ public struct WebhookDefinition: Sendable, Equatable {
     self.filter = filter
     self.timeout = timeout
     self.maximumAge = maximumAge
+    self.deniedRetry = deniedRetry
   }
 
   /// Scheme, host and port of the receiver, without the path, which may contain a secret.

@@ -20,6 +20,8 @@ enum WebhookDeliveryVerdict: Sendable, Equatable {
   case retry(after: Duration?)
   /// The receiver rejects this message; others may be accepted.
   case rejected
+  /// The receiver rejects the signature or the URL, and would reject every other message too.
+  case denied
   /// The receiver has responded with 410 (Gone), and gets no further messages.
   case gone
 }
@@ -35,6 +37,8 @@ enum WebhookDeliveryRules {
     case .answered(408, let delay), .answered(425, let delay), .answered(429, let delay),
       .answered(500...599, let delay):
       .retry(after: delay.map { min(max(.zero, $0), Limits.longestRetryAfter) })
+    // Usually a secret, a token in the URL or the path is wrong on one side.
+    case .answered(401, _), .answered(403, _), .answered(404, _): .denied
     case .answered: .rejected
     case .noRoute, .cancelled, .failed: .retry(after: nil)
     }
@@ -46,24 +50,12 @@ enum WebhookDeliveryRules {
     return delay * (1 + Limits.retryDeviation * (2 * random - 1))
   }
 
-  /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date in the preferred form.
+  /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
   static func retryAfter(_ text: String, now: Timestamp) -> Duration? {
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
       return Int64(text).map { .seconds(min($0, Limits.longestRetryAfter.components.seconds)) }
         ?? Limits.longestRetryAfter
     }
-    return date(text).map { max(.zero, now.duration(to: $0)) }
-  }
-
-  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-  /// Reads `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7, IMF-fixdate).
-  private static func date(_ text: String) -> Timestamp? {
-    let words = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 6, words[5] == "GMT", words[1].utf8.count == 2,
-      let month = months.firstIndex(where: { $0 == words[2] })
-    else { return nil }
-    let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-    return Timestamp("\(words[3])-\(number)-\(words[1])T\(words[4])Z")
+    return Timestamp(httpDate: text, now: now).map { max(.zero, now.duration(to: $0)) }
   }
 }

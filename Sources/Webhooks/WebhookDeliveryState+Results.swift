@@ -10,7 +10,7 @@ extension WebhookDeliveryState {
       switch WebhookDeliveryRules.verdict(outcome) {
       case .delivered: .delivered
       case .retry: .failed
-      case .rejected: .rejected
+      case .rejected, .denied: .rejected
       case .gone: .gone
       }
     var record = WebhookDeliveryRecord(
@@ -29,18 +29,22 @@ extension WebhookDeliveryState {
     _ outcome: WebhookAttemptOutcome, _ message: WebhookMessage, _ since: Duration, _ now: Moment
   ) -> [Effect] {
     var record = record(outcome, message, since, now)
-    switch WebhookDeliveryRules.verdict(outcome) {
+    let verdict = WebhookDeliveryRules.verdict(outcome)
+    if verdict == .denied { deniedSince = deniedSince ?? now.uptime } else { deniedSince = nil }
+    switch verdict {
     case .delivered:
       lastDelivery = now.time
       lastFailure = nil
       settle(message)
       return [.record(record)] + save(now)
-    case .rejected where position.rejections + 1 >= Limits.rejections:
+    case .rejected where position.rejections + 1 >= Limits.rejections,
+      .denied where position.rejections + 1 >= Limits.rejections && isDeniedLongEnough(now):
+      deniedSince = nil
       record.result = .deadLetter
       lastFailure = record
       settle(message)
       return [.record(record)] + save(now)
-    case .rejected:
+    case .rejected, .denied:
       position.rejections += 1
       retry(after: nil, now)
     case .gone: position.pause = .gone
@@ -55,6 +59,10 @@ extension WebhookDeliveryState {
     }
     lastFailure = record
     return [.record(record)] + save(now)
+  }
+
+  private func isDeniedLongEnough(_ now: Moment) -> Bool {
+    deniedSince.map { now.uptime - $0 >= deniedRetry } ?? false
   }
 
   private mutating func retry(after delay: Duration?, _ now: Moment) {

@@ -10,6 +10,9 @@ struct WebhookDeliveryState: Sendable {
   let source: String
   var position: WebhookPosition
   var maximumAge: Duration
+  /// The time for which a message is sent again that the receiver denies, and when it denied this one first; a restart begins anew.
+  var deniedRetry: Duration
+  var deniedSince: Duration?
   /// The number of the last visible event.
   var end: UInt64
   /// The events to send, the next one first, and the number up to which events were read.
@@ -38,12 +41,13 @@ struct WebhookDeliveryState: Sendable {
   ///   - epoch: the epoch of the events.
   ///   - end: the number of the last visible event.
   ///   - maximumAge: the age at which events are dropped.
+  ///   - deniedRetry: the time for which a message is sent again that the receiver denies.
   ///   - source: the attribute `source` of the messages.
   ///   - seed: determines the deviations of the delays.
   ///   - now: the present time.
   init(
-    _ position: WebhookPosition?, epoch: String, end: UInt64, maximumAge: Duration, source: String, seed: UInt64,
-    _ now: Moment
+    _ position: WebhookPosition?, epoch: String, end: UInt64, maximumAge: Duration,
+    deniedRetry: Duration = WebhookDefinition.defaultDeniedRetry, source: String, seed: UInt64, _ now: Moment
   ) {
     var position = position ?? WebhookPosition(epoch: epoch, settled: end)
     if position.epoch != epoch || position.settled > end {
@@ -58,6 +62,7 @@ struct WebhookDeliveryState: Sendable {
     self.epoch = epoch
     self.source = source
     self.maximumAge = maximumAge
+    self.deniedRetry = deniedRetry
     self.end = end
     readThrough = position.settled
     saved = position.settled
@@ -146,6 +151,7 @@ struct WebhookDeliveryState: Sendable {
     position.notBefore = nil
     position.failures = 0
     position.rejections = 0
+    deniedSince = nil
     wait = nil
     return save(now) + advance(now)
   }
@@ -168,8 +174,11 @@ struct WebhookDeliveryState: Sendable {
   }
 
   /// The settings have changed: unsent events are read again, because the filter may have changed.
-  mutating func reconfigure(maximumAge: Duration, _ now: Moment) -> [Effect] {
+  mutating func reconfigure(
+    maximumAge: Duration, deniedRetry: Duration = WebhookDefinition.defaultDeniedRetry, _ now: Moment
+  ) -> [Effect] {
     self.maximumAge = maximumAge
+    self.deniedRetry = deniedRetry
     buffer = []
     readThrough = position.settled
     readAgain = nil

@@ -88,7 +88,10 @@ struct WebhookTable: Sendable {
         if !isSameHost { state.hasRoute = nil }
         // The failures, the Retry-After and the 410 of the previous URL do not apply to a new one.
         let restart = old.url == definition.url || state.position.pause == .requested ? [] : state.resume(now)
-        let effects = restart + state.reconfigure(maximumAge: definition.maximumAge, now)
+        let effects =
+          restart
+          + state.reconfigure(
+            maximumAge: definition.maximumAge, deniedRetry: definition.deniedRetry, now)
         guard !isSameHost, let hasRoute else { return effects }
         return effects + state.routeChanged(isPresent: hasRoute, now)
       }
@@ -115,7 +118,8 @@ struct WebhookTable: Sendable {
     guard let stored, let entry = entries[id], entry.state == nil else { return [] }
     let seed = UInt64.random(in: .min ... .max)
     var state = WebhookDeliveryState(
-      stored[id], epoch: epoch, end: end, maximumAge: entry.definition.maximumAge, source: source, seed: seed, now)
+      stored[id], epoch: epoch, end: end, maximumAge: entry.definition.maximumAge,
+      deniedRetry: entry.definition.deniedRetry, source: source, seed: seed, now)
     states += 1
     state.lastNumber = states << 32
     var effects = state.start(now)

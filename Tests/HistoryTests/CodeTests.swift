@@ -13,7 +13,7 @@ struct CodeTests {
       "resolverUnavailable", "starting", "kernelUnavailable", "networkUnreachable", "hostUnreachable", "refused",
       "connectTimeout", "reset", "tlsHandshake", "certificateExpired", "certificateUntrusted",
       "certificateNameMismatch", "httpStatus", "httpBody", "noReply", "packetLoss", "slow", "timeout", "policyDenied",
-      "descriptorLimit", "cancelled",
+      "descriptorLimit", "cancelled", "bodyTooLong",
     ]
     #expect(ReasonCode.table.prefix(names.count).map(\.rawValue) == names)
     for (index, name) in names.enumerated() {

@@ -59,6 +59,32 @@ struct DNSCheckTests {
     #expect(try await ask("host.test", { $0.expectAnswer = "." }) { _, _ in .noData }.reason == .noReply)
   }
 
+  @Test("An expected text may be in several strings")
+  func textOfSeveralStrings() async throws {
+    @Sendable func string(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }
+    let handler: DNSServer.Handler = { _, _ in
+      .data([string("v=spf1 -all"), string("v=DKIM1; p=MIIB") + string("IjANBgkq") + string("hkiG9w0B")])
+    }
+    for pattern in ["p=MIIBIjANBgkqhkiG9w0B", "^\"v=DKIM1.*0B\"$", "\"v=DKIM1; p=MIIB\" \"IjANBgkq\"", "^\"v=spf1"] {
+      let result = try await ask("host.test?type=TXT", { $0.expectAnswer = pattern }, handler)
+      #expect(result.state == .up, "\(pattern): \(result)")
+      #expect(result.evidence.dns?.answers.count == 2)
+    }
+    // Strings of different records are different texts.
+    #expect(try await ask("host.test?type=TXT", { $0.expectAnswer = "-allv=" }, handler).reason == .noReply)
+  }
+
+  @Test("Every record of a long response is compared")
+  func manyAnswers() async throws {
+    let addresses = (0..<1_000).map { [10, 0, UInt8($0 >> 8), UInt8($0 & 0xff)] as [UInt8] }
+    let result = try await ask("host.test", { $0.expectAnswer = "^10\\.0\\.3\\.231$" }) { _, _ in .truncated(addresses)
+    }
+    #expect(result.state == .up, "\(result.detail ?? "")")
+    #expect(result.evidence.dns?.counts.first == 1_000 && result.evidence.dns?.answers.count == 256)
+    let missing = try await ask("host.test", { $0.expectAnswer = "^10\\.0\\.4\\." }) { _, _ in .truncated(addresses) }
+    #expect(missing.reason == .noReply && missing.detail?.contains("1000") == true, "\(missing)")
+  }
+
   @Test func truncatedOverUDPIsAskedOverTCP() async throws {
     let result = try await ask { _, _ in .truncated([four]) }
     #expect(result.state == .up)

@@ -108,7 +108,7 @@ struct HTTPCheckTests {
       $0.tls.serverName = "other.test"
       $0.tls.verify = false
       $0.maximumRedirects = 1
-      $0.expectBody = "^localhost localhost:\\d+$"
+      $0.expectBody = "^other.test localhost:\\d+$"
     }
     #expect(bounced.state == .up, "\(bounced.detail ?? "")")
   }

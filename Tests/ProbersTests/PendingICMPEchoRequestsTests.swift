@@ -9,15 +9,19 @@ import Testing
   /// Exchanges whose check and loop are not used: only their identity counts.
   private let loop: ProberLoop
   private let check: ProberCheck
+  private let owner: ICMPEchoExchange
+  private let connector: AddressConnector
 
   init() throws {
     let inbox = ProberInbox("echoes", resolver: Resolver(), opensEchoSockets: true)
     loop = ProberLoop(inbox, try Poller(capacity: 1), try Mailbox())
     check = ProberCheck(1, try request("icmp://127.0.0.1")) { _ in }
+    owner = ICMPEchoExchange(check, ICMPOptions(), loop)
+    connector = AddressConnector(check, [], loop, for: owner)
   }
 
-  private func exchange() -> ICMPEchoExchange {
-    ICMPEchoExchange(check, SocketPeer(address: IPAddress(ipv4: 1), port: 0), ICMPOptions(), loop)
+  private func exchange() -> ICMPEchoSequence {
+    ICMPEchoSequence(check, SocketPeer(address: IPAddress(ipv4: 1), port: 0), ICMPOptions(), loop, connector)
   }
 
   @Test("Numbers are consecutive modulo 65,536")

@@ -26,10 +26,10 @@ final class ScriptedWeb: Sendable {
   var requests: [Request] { log.requests.withLock(\.self) }
 
   /// `keepsOpen`: the connection stays after the answer, until the peer closes it.
-  init(keepsOpen: Bool = false, _ answers: [String: String]) throws {
+  init(host: UInt8 = 1, port: UInt16 = 0, keepsOpen: Bool = false, _ answers: [String: String]) throws {
     let log = Log()
     self.log = log
-    server = try TCPServer { peer in
+    server = try TCPServer(host: host, port: port) { peer in
       guard let request = Self.request(from: peer) else { return }
       log.requests.withLock { $0.append(request) }
       let path = request.line.split(separator: " ").last.map(String.init) ?? ""

@@ -134,6 +134,44 @@ struct TCPCheckTests {
     #expect(result.reason == .reset)
   }
 
+  @Test("An expected answer counts if a reset follows", arguments: [0, 200])
+  func resetAfterTheAnswer(before: Int) async throws {
+    let server = try TCPServer { peer in
+      Loopback.send([UInt8](repeating: 0x78, count: before), to: peer)
+      // The client has read these bytes when its text arrives.
+      _ = Loopback.receive(5, from: peer)
+      Loopback.send(Array("READY".utf8), to: peer)
+      TCPServer.reset(peer)
+    }
+    for _ in 0..<20 {
+      let result = try await dialogue(server, send: "hello", expect: "READY")
+      #expect(result.state == .up, "\(result)")
+    }
+  }
+
+  @Test("An answer that does not match counts as a reset if one follows")
+  func resetAfterAnotherAnswer() async throws {
+    let server = try TCPServer { peer in
+      Loopback.send(Array("500".utf8), to: peer)
+      _ = Loopback.receive(1, from: peer)
+      TCPServer.reset(peer)
+    }
+    let result = try await dialogue(server, send: "hello", expect: "READY")
+    #expect(result.state == .down && result.reason == .reset, "\(result)")
+  }
+
+  @Test("An expected greeting of a server that reads nothing")
+  func greetingBeforeReset() async throws {
+    let server = try TCPServer { peer in
+      Loopback.send(Array("READY".utf8), to: peer)
+      TCPServer.reset(peer)
+    }
+    // The client may still be sending when the reset arrives.
+    let text = String(repeating: "x", count: 4 << 20)
+    let result = try await dialogue(server, send: text, expect: "READY")
+    #expect(result.state == .up, "\(result)")
+  }
+
   @Test func silenceAfterTheConnection() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let result = try await dialogue(server, expect: "^220", timeout: .milliseconds(200))

@@ -2,7 +2,7 @@ import TestSupport
 import Glibc
 import Locks
 
-/// A TCP server on 127.0.0.1 that does as its script says with every connection, each on a thread of its own.
+/// A TCP server on an address of 127.0.0.0/8 that does as its script says with every connection, each on a thread of its own.
 final class TCPServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -12,8 +12,8 @@ final class TCPServer: Sendable {
   var connections: Int { taken.withLock { $0 } }
 
   /// The connection is closed when `script` returns.
-  init(_ script: @escaping @Sendable (_ peer: Int32) -> Void) throws {
-    (listener, port) = try Loopback.bound(.stream)
+  init(host: UInt8 = 1, port: UInt16 = 0, _ script: @escaping @Sendable (_ peer: Int32) -> Void) throws {
+    (listener, self.port) = try Loopback.bound(.stream, host: host, port: port)
     guard listen(listener, 4_096) == 0 else { throw Loopback.Failure(operation: "listen") }
     Loopback.thread { [weak self, listener] in
       defer { close(listener) }

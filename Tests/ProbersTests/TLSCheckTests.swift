@@ -51,6 +51,22 @@ struct TLSCheckTests {
     #expect(result.detail?.contains("2021-01-01") == true)
   }
 
+  @Test("The expiry is that of the verified path", arguments: [Certificates.Kind.withExpired, .pastFirst, .oldSecond])
+  func pathExpiry(kind: Certificates.Kind) async throws {
+    let result = try await shake(kind)
+    let tls = try #require(result.evidence.tls)
+    #expect(result.state == .up && tls.earliestExpiry?.description.hasPrefix("2021-01-01") == true, "\(result)")
+    #expect(try #require(tls.expiry) > result.startedAt && tls.expiry == tls.pathExpiry)
+    let unverified = try await shake(kind) { $0.verify = false }
+    #expect(unverified.evidence.tls?.expiry == tls.earliestExpiry && unverified.evidence.tls?.pathExpiry == nil)
+  }
+
+  @Test("The expiry of a certificate that has expired")
+  func expiredPath() async throws {
+    let tls = try #require(try await shake(.expired).evidence.tls)
+    #expect(tls.expiry?.description.hasPrefix("2021-01-01") == true && tls.pathExpiry == nil)
+  }
+
   @Test func everythingThatIsWrongIsTold() async throws {
     let result = try await shake(.expired) {
       $0.serverName = "elsewhere.test"

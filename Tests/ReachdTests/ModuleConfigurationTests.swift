@@ -34,6 +34,15 @@ import Testing
     #expect(diagnostics.first?.contains("give the module another name") == true, "\(diagnostics)")
   }
 
+  @Test(arguments: ["tcp", "icmp", "http", "tls", "dns"])
+  func addressSelectionIsRead(prober: String) throws {
+    for selection in CheckAddressSelection.allCases {
+      let modules = try modules("  m: {prober: \(prober), addresses: \(selection.rawValue)}\n")
+      #expect(modules["m"]?.addresses == selection)
+    }
+    #expect(try modules("  m: {prober: \(prober)}\n")["m"]?.addresses == .any)
+  }
+
   @Test func authorityFilesAreValidated() throws {
     let empty = try ConfigurationTests.file("no certificate")
     defer { try? FileManager.default.removeItem(atPath: empty) }
@@ -69,6 +78,8 @@ import Testing
           rejectBody: error
           expectHeaders: {Content-Type: ^application/json}
           maximumRedirects: 3
+          httpVersion: 1.1
+          bodyLimit: 4096
           serverName: api.internal
           verify: false
           authorityFile: \(authority.certificate)
@@ -92,6 +103,8 @@ import Testing
     http.rejectBody = "error"
     http.expectHeaders = [.init(name: "Content-Type", value: "^application/json")]
     http.maximumRedirects = 3
+    http.version = .http11
+    http.bodyLimit = 4_096
     http.tls.serverName = "api.internal"
     http.tls.verify = false
     http.tls.authorityFile = authority.certificate
@@ -116,6 +129,11 @@ import Testing
     ("m: {}", "FILE:2:6: modules.m: prober is missing; one of dns, http, icmp, route, tcp, tls"),
     ("m: {prober: ftp}", "FILE:2:15: modules.m.prober: \"ftp\" is invalid; expected one of dns, http"),
     ("a b: {prober: tcp}", "FILE:2:3: modules.a b: \"a b\" is not a valid name; a module's name is 1 to 63 of"),
+    (
+      "m: {prober: tcp, addresses: some}",
+      "FILE:2:31: modules.m.addresses: \"some\" is invalid; expected one of any, first, all"
+    ),
+    ("m: {prober: route, addresses: all}", "FILE:2:22: modules.m.addresses: unknown key"),
     ("m: {prober: tcp, ip: 5}", "FILE:2:24: modules.m.ip: \"5\" is invalid; expected one of any, 4, 6"),
     ("m: {prober: tcp, sent: x}", "FILE:2:20: modules.m.sent: unknown key; did you mean send?"),
     ("m: {prober: icmp, method: GET}", "FILE:2:21: modules.m.method: unknown key; there are prober, ip, count"),

@@ -103,7 +103,9 @@ import Testing
         request.target.host.host == "10.0.0.9"
         ? TargetRoutesTests.result(.up) : TargetRoutesTests.result(.down, .refused)
       result.duration = .milliseconds(250)
-      if request.target.scheme == .tls { result.evidence.tls = CheckResult.TLS(earliestExpiry: expiry) }
+      // An unneeded certificate, which the server also sends, has expired.
+      let past = Timestamp(microseconds: 1_000_000_000_000)
+      if request.target.scheme == .tls { result.evidence.tls = CheckResult.TLS(earliestExpiry: past, expiry: expiry) }
       return result
     }
     let named = #"{"env": "prod", "app.kubernetes.io/name": "a\"b", "other": "x"}"#
@@ -121,7 +123,8 @@ import Testing
       #"reachd_target_info{id="gone",state="down",reason="refused"} 1"#,
       #"reachd_target_info{id="off",state="paused",reason=""} 1"#,
       #"reachd_target_last_duration_seconds{id="db"} 0.25"#,
-      #"reachd_target_certificate_expiry_timestamp_seconds{id="db"} 1800000000"#, "reachd_targets_omitted 0",
+      #"reachd_target_certificate_expiry_timestamp_seconds{id="db"} 1800000000"#,
+      #"reachd_target_presented_certificate_expiry_timestamp_seconds{id="db"} 1000000"#, "reachd_targets_omitted 0",
     ] { #expect(lines.contains(Substring(line)), "\(line) in \(lines.joined(separator: "\n"))") }
     #expect(!lines.contains { $0.hasPrefix(#"reachd_target_up{id="off""#) })
   }

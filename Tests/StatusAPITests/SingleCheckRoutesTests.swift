@@ -44,6 +44,40 @@ import Testing
     #expect(try required.object()["reason"] as? String == "refused")
   }
 
+  @Test func eachAddressIsReported() throws {
+    service.prober.follow { _ in
+      var result = CheckResult(
+        .up, address: IPAddress("10.0.0.9"), startedAt: Timestamp(microseconds: 0), duration: .milliseconds(251))
+      result.evidence.attempts = [
+        CheckResult.Attempt(
+          IPAddress(ipv4: 0x0A00_0008), .down, .refused, detail: "Connection refused", duration: .milliseconds(1)),
+        CheckResult.Attempt(
+          IPAddress(ipv4: 0x0A00_0009), .up, startedAfter: .milliseconds(1), duration: .milliseconds(250),
+          phases: [.init(.connect, .milliseconds(250))]),
+      ]
+      return result
+    }
+    let body = try service.ask("/check?target=tcp://db:1").object()
+    let attempts = try #require(body["attempts"] as? [[String: Any]])
+    #expect(attempts.map { $0["address"] as? String } == ["10.0.0.8", "10.0.0.9"])
+    #expect(attempts.map { $0["state"] as? String } == ["down", "up"])
+    #expect(attempts.map { $0["reason"] as? String } == ["refused", nil])
+    #expect(attempts[0]["detail"] as? String == "Connection refused" && attempts[0]["phases"] == nil)
+    #expect(attempts[1]["startedAfterSeconds"] as? Double == 0.001)
+    #expect(attempts[1]["phases"] as? [String: Double] == ["connect": 0.25])
+  }
+
+  @Test func eachAddressIsChargedToTheClient() throws {
+    service.prober.follow { _ in
+      var result = CheckResult(.up, address: IPAddress("10.0.0.9"), startedAt: .init(microseconds: 0), duration: .zero)
+      result.evidence.attempts = (0..<UInt32(2_000)).map { CheckResult.Attempt(IPAddress(ipv4: 0x0A00_0000 + $0), .up) }
+      return result
+    }
+    #expect(try service.ask("/check?target=tcp://db:1").status == 200)
+    let later = try service.ask("/check?target=tcp://db:2")
+    #expect(later.status == 429 && later.headers["Retry-After"] != nil)
+  }
+
   @Test func allResultsAreReported() throws {
     service.prober.follow { request in
       let isSix = request.family == .ipv6
@@ -78,6 +112,26 @@ import Testing
       #expect(response.text.contains(line + "\n"), "\(response.text)")
     }
     #expect(service.prober.requests.isEmpty)
+  }
+
+  @Test(
+    "hostname is the name of the host for HTTP and TLS",
+    arguments: [
+      ("http_2xx", "10.0.0.9:80", "www.example.org"), ("tls_connect", "10.0.0.9:443", "www.example.org"),
+      ("tcp_connect", "10.0.0.9:80", nil), ("icmp", "10.0.0.9", nil),
+    ])
+  func hostname(module: String, target: String, expected: String?) throws {
+    answers(.up)
+    let response = try service.ask("/probe?target=\(target)&module=\(module)&hostname=www.example.org")
+    #expect(response.status == 200)
+    #expect(service.prober.requests.map(\.hostname) == [expected])
+    #expect(service.prober.requests.first?.target.host.host == "10.0.0.9")
+  }
+
+  @Test(arguments: ["a%20b", "a/b", "%2A", "[::1]", "a.b:80", "a%0d%0aX:1"])
+  func aHostnameThatIsNoName(text: String) throws {
+    let response = try service.ask("/probe?target=10.0.0.9:80&module=http_2xx&hostname=\(text)")
+    #expect(response.status == 400 && service.prober.requests.isEmpty, "\(response.text)")
   }
 
   @Test("Only /probe follows redirects with the built-in HTTP module")

@@ -7,6 +7,8 @@ public enum DNSReply: Sendable {
   case addresses([[UInt8]], timeToLive: UInt32 = 60)
   /// `aliases` lead from the name asked for to the owner of the addresses.
   case aliased([String], [[UInt8]], aliasLife: UInt32 = 60, timeToLive: UInt32 = 60)
+  /// Records of the type that is asked for, with this data.
+  case data([[UInt8]])
   /// An error code and nothing else.
   case code(UInt8)
   /// No answer.
@@ -195,6 +197,9 @@ public final class DNSServer: Sendable {
         DNSMessage.Record(owner: $0, type: DNSMessage.cname, timeToLive: 60, data: DNSMessage.encoded($1))
       }
       return message.answer(code: 0, records: chain)
+    case .data(let data):
+      let records = data.map { DNSMessage.Record(owner: message.name, type: message.type, timeToLive: 60, data: $0) }
+      return message.answer(code: 0, records: records)
     case .code(let code): return message.answer(code: code, records: [])
     case .wrongID(let addresses):
       return message.answer(

@@ -96,15 +96,15 @@ public enum Loopback {
 }
 
 extension Loopback {
-  /// A socket that has begun to connect and does not wait for it.
-  public static func connecting(to port: UInt16) throws -> Int32 {
+  /// A socket that has begun to connect to an address of 127.0.0.0/8, by its last octet, and does not wait for it.
+  public static func connecting(to port: UInt16, host: UInt8 = 1) throws -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)
     guard descriptor >= 0 else { throw Failure(operation: "socket") }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = (UInt32(0x7F00_0000) + UInt32(host)).bigEndian
     unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
         _ = unsafe connect(descriptor, raw, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -80,12 +80,18 @@ internal import Glibc
     unsafe session = made
     unsafe gnutls_priority_set_direct(made, priorities, nil)
     unsafe gnutls_credentials_set(made, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(identity.credentials))
-    for name in protocols {
-      var bytes = Array(name.utf8)
-      unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-        var datum = unsafe gnutls_datum_t(data: buffer.baseAddress, size: UInt32(buffer.count))
-        _ = unsafe gnutls_alpn_set_protocols(made, &datum, 1, 0)
-      }
+    // GnuTLS copies the names.
+    let names = unsafe protocols.map { name in
+      UnsafeMutableBufferPointer<UInt8>.allocate(capacity: name.utf8.count)
+    }
+    defer { unsafe names.forEach { unsafe $0.deallocate() } }
+    var offered = unsafe zip(names, protocols).map { buffer, name in
+      _ = unsafe buffer.initialize(from: name.utf8)
+      return unsafe gnutls_datum_t(data: buffer.baseAddress, size: UInt32(buffer.count))
+    }
+    if unsafe !offered.isEmpty {
+      unsafe gnutls_alpn_set_protocols(
+        made, &offered, UInt32(offered.count), UInt32(GNUTLS_ALPN_SERVER_PRECEDENCE.rawValue))
     }
     unsafe gnutls_transport_set_int2(made, socket, socket)
     guard handshake() else { return nil }
@@ -137,6 +143,14 @@ internal import Glibc
     guard unsafe gnutls_record_recv(session, &byte, 1) == Int(GNUTLS_E_REHANDSHAKE) else { return false }
     return handshake()
   }
+
+  /// Sends a fatal alert (RFC 8446 §6.2).
+  public func sendAlert() {
+    _ = unsafe gnutls_alert_send(session, GNUTLS_AL_FATAL, GNUTLS_A_CERTIFICATE_REQUIRED)
+  }
+
+  /// Sends an alert that ends the connection (RFC 8446 §6.1, close_notify).
+  public func close() { _ = unsafe gnutls_bye(session, GNUTLS_SHUT_WR) }
 
   /// Reads and ignores encrypted bytes until the client has closed.
   public func awaitClose() {

@@ -27,15 +27,18 @@ public final class TestAuthority: Sendable {
   /// - Parameters:
   ///   - name: the common name, and the files'.
   ///   - key: what openssl calls the kind of key.
+  ///   - names: the subject alternative names.
+  ///   - days: the days until it expires.
   /// - Returns: the paths of both files.
   /// - Throws: a ``TestError`` when openssl does not do it.
   public func issue(
-    _ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256"
+    _ name: String, key: String = "ec -pkeyopt ec_paramgen_curve:P-256",
+    names: String = "DNS:localhost,IP:127.0.0.1", days: Int = 30
   ) throws(TestError) -> (certificate: String, key: String) {
     try run("req -newkey \(key) -nodes -keyout \(name).key -out \(name).csr -subj /CN=\(name)")
     let script =
-      "printf 'subjectAltName=DNS:localhost,IP:127.0.0.1' > names; openssl x509 -req -in \(name).csr -CA ca.pem"
-    try shell(script + " -CAkey ca.key -days 30 -extfile names -out \(name).pem")
+      "printf 'subjectAltName=\(names)' > names; openssl x509 -req -in \(name).csr -CA ca.pem"
+    try shell(script + " -CAkey ca.key -days \(days) -extfile names -out \(name).pem")
     return ("\(directory)/\(name).pem", "\(directory)/\(name).key")
   }
 

@@ -149,7 +149,7 @@ struct DeliverySimulation {
     let outcome: WebhookAttemptOutcome =
       switch receiver {
       case _ where isCancelled: .cancelled
-      case .accepts: .answered(status: isDead ? 404 : 204, retryAfter: nil)
+      case .accepts: .answered(status: isDead ? 400 : 204, retryAfter: nil)
       case .isDown: .failed("connection refused")
       case .overloaded: .answered(status: 503, retryAfter: .seconds(Int.random(in: 0...100, using: &generator)))
       case .rejects: .answered(status: 408, retryAfter: nil)

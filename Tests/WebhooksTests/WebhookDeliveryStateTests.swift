@@ -61,7 +61,7 @@ struct WebhookDeliveryStateTests {
     return state
   }
 
-  private func sent(_ effects: [WebhookDeliveryState.Effect]) -> [String] {
+  func sent(_ effects: [WebhookDeliveryState.Effect]) -> [String] {
     effects.compactMap { if case .send(let message, _) = $0 { message.id } else { nil } }
   }
 
@@ -73,7 +73,7 @@ struct WebhookDeliveryStateTests {
     effects.compactMap { if case .save(let position) = $0 { position } else { nil } }.last
   }
 
-  private func answer(
+  func answer(
     _ state: inout WebhookDeliveryState, _ status: Int, at seconds: Double, retryAfter: Duration? = nil
   )
     -> [WebhookDeliveryState.Effect]
@@ -120,12 +120,12 @@ struct WebhookDeliveryStateTests {
     var state = Self.sending()
     var seconds = 0.0
     for _ in 0..<4 {
-      let effects = answer(&state, 404, at: seconds)
+      let effects = answer(&state, 400, at: seconds)
       #expect(sent(effects) == [])
       seconds += 200
       #expect(sent(state.advance(Self.moment(seconds))) == ["e-1"])
     }
-    let effects = answer(&state, 404, at: seconds)
+    let effects = answer(&state, 400, at: seconds)
     #expect(effects.contains { if case .record(let record) = $0 { record.result == .deadLetter } else { false } })
     #expect(sent(effects) == ["e-2"])
   }

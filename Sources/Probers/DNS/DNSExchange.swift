@@ -1,143 +1,35 @@
-internal import CAres
-internal import CSockets
-internal import Glibc
-internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 
-/// One query to one DNS server: over UDP, repeated until the server answers, and over TCP if the answer does not fit.
-final class DNSExchange: ProberExchange, ProberDescriptorHandler {
-  enum Step {
-    case datagram, connecting, stream
-  }
-
-  unowned let check: ProberCheck
-  unowned let loop: ProberLoop
-  let peer: SocketPeer
+/// A query to the addresses of a DNS server, and the evaluation of the first response.
+final class DNSExchange: ProberExchange, AddressConnectorOwner {
+  private unowned let check: ProberCheck
+  private unowned let loop: ProberLoop
   private let options: DNSOptions
-  var descriptor: Int32 = -1
-  var socket: ProberTCPSocket?
-  var step = Step.datagram
-  var question: [UInt8] = []
-  var unsent: ArraySlice<UInt8> = []
-  var received: [UInt8] = []
-  var begun = MonotonicInstant.now
-  private var retransmitInterval = Limits.dnsRepeat
-  private var hasSent = false
-  /// The number of received packets that do not answer this query.
-  private var unmatchedResponses = 0
+  private lazy var connector = AddressConnector(check, check.candidates, loop, for: self)
 
-  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: DNSOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ options: DNSOptions, _ loop: ProberLoop) {
     self.check = check
-    self.peer = peer
     self.options = options
     self.loop = loop
   }
 
-  func begin() {
-    guard let question = packet() else {
-      return loop.conclude(
-        check, ProberResult(.unknown, .cancelled, detail: "the name cannot be encoded in a DNS query"))
-    }
-    self.question = question
-    do throws(SocketFailure) {
-      if options.usesTCP { try connectStream() } else { try openDatagram() }
-    } catch {
-      loop.found(check, error.finding)
-    }
+  func begin() { connector.begin() }
+
+  func resume() { connector.resume() }
+
+  func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt {
+    DNSQueryAttempt(check, peer, options, loop, connector, for: self)
   }
 
-  private func packet() -> [UInt8]? {
-    guard let question = check.request.target.question else { return nil }
-    var buffer: UnsafeMutablePointer<UInt8>?
-    var length: Int32 = 0
-    let name = question.name.isEmpty ? "." : question.name
-    let code = unsafe cares_create_query(
-      name, Int32(question.type.rawValue), UInt16.random(in: 0...UInt16.max), options.recursion ? 1 : 0, &buffer,
-      &length)
-    guard code == cares_success, let buffer = unsafe buffer else { return nil }
-    defer { unsafe ares_free_string(buffer) }
-    return unsafe Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
-  }
+  /// The attempt continues, and passes its response to ``judge(_:)``.
+  func contacted(_ attempt: any AddressAttempt) {}
 
-  // MARK: UDP
+  func awake() { connector.awake() }
 
-  private func openDatagram() throws(SocketFailure) {
-    let family = peer.address.unmapped.family
-    descriptor = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
-    guard descriptor >= 0 else { throw .immediate(errno) }
-    try ProberSocket.bind(descriptor, check.request, family: family)
-    try reportAllErrors(of: descriptor, family)
-    // Connected, so that the socket receives only packets of this peer, and ICMP errors.
-    guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
-    try loop.watch(descriptor, self)
-    guard let other = SocketPeer.remote(of: descriptor), other.address == peer.address.unmapped else {
-      return loop.conclude(check, .denied)
-    }
-    check.source = SocketPeer.local(of: descriptor)?.address
-    sendQuery()
-  }
-
-  /// Has the socket report also that a host or network is unreachable, which UDP ignores by default (ip(7), `IP_RECVERR`).
-  private func reportAllErrors(of descriptor: Int32, _ family: IPAddress.Family) throws(SocketFailure) {
-    var isOn: Int32 = 1
-    let level = family == .ipv4 ? Int32(IPPROTO_IP) : Int32(IPPROTO_IPV6)
-    let option = family == .ipv4 ? Int32(csockets_ip_recverr) : Int32(csockets_ipv6_recverr)
-    let length = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe setsockopt(descriptor, level, option, &isOn, length) == 0 else { throw .immediate(errno) }
-  }
-
-  private func sendQuery() {
-    let sent = unsafe send(descriptor, question, question.count, Int32(MSG_NOSIGNAL))
-    if sent < 0, errno != EAGAIN {
-      // An error of an earlier packet, if there was one: no server listens on the port.
-      let failure = hasSent ? SocketFailure.later(errno) : .immediate(errno)
-      return loop.found(check, failure.finding)
-    }
-    hasSent = true
-    loop.wake(check, at: .now.advanced(by: retransmitInterval))
-  }
-
-  /// Repeats the query: a packet may have been lost.
-  func awake() {
-    guard step == .datagram else { return }
-    retransmitInterval = retransmitInterval * 2
-    sendQuery()
-  }
-
-  private func readDatagrams() {
-    for _ in 0..<Limits.dnsPackets {
-      switch ProberReadBuffer.read(descriptor) {
-      case .nothing: return
-      case .end: unmatchedResponses += 1
-      case .failed(let code): return loop.found(check, SocketFailure.later(code).finding)
-      case .bytes(let bytes):
-        guard let reply = DNSResponse(bytes, to: question) else {
-          unmatchedResponses += 1
-          continue
-        }
-        if reply.isTruncated { return retryOverTCP() }
-        return judge(reply)
-      }
-    }
-    loop.conclude(check, ProberResult(.down, .noReply, detail: "too many packets that do not answer the query"))
-  }
-
-  // MARK: Response
-
-  func ready(_ event: Poller.Event) {
-    if step == .datagram {
-      if event.isReadable { readDatagrams() }
-      return
-    }
-    guard let socket else { return }
-    if step == .connecting { checkConnection(socket) }
-    if step == .stream { runDialogue(socket) }
-  }
-
+  /// Evaluates the response.
   func judge(_ reply: DNSResponse) {
-    check.note(.processing, since: begun)
-    check.evidence.dns = CheckResult.DNS(code: reply.code, counts: reply.counts, answers: reply.answers)
+    check.evidence.dns = CheckResult.DNS(
+      code: reply.code, counts: reply.counts, answers: Array(reply.answers.prefix(Limits.dnsAnswersReported)))
     let expected = options.expectCodes.isEmpty ? ["NOERROR"] : options.expectCodes
     guard expected.contains(reply.code) else {
       let reason: Reason = reply.code == "NXDOMAIN" ? .dnsNotFound : .dnsServerFailure
@@ -148,7 +40,7 @@ final class DNSExchange: ProberExchange, ProberDescriptorHandler {
     guard let text = options.expectAnswer else { return loop.conclude(check, .up) }
     do throws(ProberPatternError) {
       let pattern = try loop.patterns.pattern(text)
-      let isThere = try pattern.matches(anyOf: reply.answers)
+      let isThere = try pattern.matches(anyOf: reply.answers + reply.joinedTexts)
       let message = "none of \(reply.answers.count) answers matches the expectation"
       loop.conclude(check, isThere ? .up : ProberResult(.down, .noReply, detail: message))
     } catch {
@@ -156,24 +48,7 @@ final class DNSExchange: ProberExchange, ProberDescriptorHandler {
     }
   }
 
-  func overdue() -> ProberResult {
-    switch step {
-    case .datagram:
-      let message =
-        unmatchedResponses == 0
-        ? "the server did not answer" : "\(unmatchedResponses) packets received, none of which answers the query"
-      return ProberResult(.down, .noReply, detail: message)
-    case .connecting:
-      return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
-    case .stream:
-      return ProberResult(.down, .timeout, detail: "connected, but no complete answer before the timeout")
-    }
-  }
+  func overdue() -> ProberResult { connector.overdue() }
 
-  func end() {
-    if descriptor >= 0 { loop.close(descriptor) }
-    descriptor = -1
-    if let socket { loop.close(socket.descriptor) }
-    socket = nil
-  }
+  func end() { connector.end() }
 }

@@ -11,6 +11,8 @@ struct DNSResponse: Equatable {
   let code: String
   let counts: [Int]
   let answers: [String]
+  /// Texts of several strings as one string, in zone file format: the strings are parts of it only because one has 255 bytes at most.
+  let joinedTexts: [String]
   /// The answer did not fit (TC): it is available over TCP.
   let isTruncated: Bool
 
@@ -24,7 +26,7 @@ struct DNSResponse: Equatable {
     counts = [6, 8, 10].map { Int(DNSPacket.number(bytes, $0) ?? 0) }
     // A server that cannot parse or refuses a query need not repeat the question.
     if DNSPacket.number(bytes, 4) == 0, code != "NOERROR", counts == [0, 0, 0] {
-      answers = []
+      (answers, joinedTexts) = ([], [])
       return
     }
     // The same question, possibly with letters in another case.
@@ -43,6 +45,7 @@ struct DNSResponse: Equatable {
       answers.append(record)
     }
     self.answers = answers
+    joinedTexts = reader.joinedTexts
   }
 }
 
@@ -58,6 +61,8 @@ struct DNSPacket {
 
   let bytes: [UInt8]
   private var index: Int
+  /// The texts of several strings that were read, each as one string.
+  private(set) var joinedTexts: [String] = []
 
   init(bytes: [UInt8], at index: Int) {
     self.bytes = bytes
@@ -99,12 +104,13 @@ struct DNSPacket {
       let numbers = (0..<5).compactMap { _ in long() }
       return numbers.count == 5 ? ([server, mailbox] + numbers.map(\.description)).joined(separator: " ") : nil
     case .txt:
-      var texts: [String] = []
+      var texts: [ArraySlice<UInt8>] = []
       while index < end {
         guard let text = string(end) else { return nil }
-        texts.append(quoted(text))
+        texts.append(text)
       }
-      return texts.joined(separator: " ")
+      if texts.count > 1 { joinedTexts.append(quoted(Array(texts.joined())[...])) }
+      return texts.map(quoted).joined(separator: " ")
     case .caa:
       guard index < end else { return nil }
       let flags = bytes[index]

@@ -12,14 +12,19 @@ struct CurlTarget {
   let host: String?
   private let target: CheckTarget
 
-  init(_ target: CheckTarget, _ options: HTTPOptions, isFirst: Bool) {
+  /// Creates the URL.
+  ///
+  /// - Parameters:
+  ///   - target: the target.
+  ///   - name: the host for TLS; nil for that of the target.
+  init(_ target: CheckTarget, tlsName name: ReachabilityTarget?) {
     self.target = target
-    guard isFirst, target.scheme == .https, let name = options.tls.serverName else {
+    guard target.scheme == .https, let name else {
       (url, host) = (target, nil)
       return
     }
     var url = target
-    url.host = ReachabilityTarget(.name(name))
+    url.host = name
     self.url = url
     host = Self.authority(target)
   }
@@ -27,18 +32,43 @@ struct CurlTarget {
   /// The status codes that redirect a client by `Location` (RFC 9110 §15.4); 300 and 304 do not.
   static let redirects = [301, 302, 303, 307, 308]
 
+  /// A user and a password in a URL.
+  struct Login {
+    var user: String
+    var password: String
+  }
+
+  /// The target of a redirect.
+  struct Redirect {
+    /// The whole URL, without user information.
+    var url: String
+    /// The user information of the URL (RFC 3986 §3.2.1); nil if it has none.
+    var login: Login?
+  }
+
   /// The target of a redirect as a whole URL (RFC 3986 §5.2).
   ///
   /// A `Location` that cannot be parsed is returned unchanged: the code that parses the URL reports the error.
-  func redirect(_ location: String) -> String {
-    guard let url = unsafe curl_url() else { return location }
+  func redirect(_ location: String) -> Redirect {
+    guard let url = unsafe curl_url() else { return Redirect(url: location) }
     defer { unsafe curl_url_cleanup(url) }
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_ALLOW_SPACE)
-    var text: UnsafeMutablePointer<CChar>?
     guard unsafe curl_url_set(url, CURLUPART_URL, target.description, flags) == CURLUE_OK,
-      unsafe curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK,
-      unsafe curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text = unsafe text
-    else { return location }
+      unsafe curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK
+    else { return Redirect(url: location) }
+    let user = unsafe Self.part(url, CURLUPART_USER, UInt32(CURLU_URLDECODE))
+    let password = unsafe Self.part(url, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
+    unsafe curl_url_set(url, CURLUPART_USER, nil, 0)
+    unsafe curl_url_set(url, CURLUPART_PASSWORD, nil, 0)
+    guard let text = unsafe Self.part(url, CURLUPART_URL, 0) else { return Redirect(url: location) }
+    guard user != nil || password != nil else { return Redirect(url: text) }
+    return Redirect(url: text, login: Login(user: user ?? "", password: password ?? ""))
+  }
+
+  /// A part of a URL; nil if it has none.
+  private static func part(_ url: OpaquePointer, _ part: CURLUPart, _ flags: UInt32) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe curl_url_get(url, part, &text, flags) == CURLUE_OK, let text = unsafe text else { return nil }
     defer { unsafe curl_free(text) }
     return unsafe String(cString: text)
   }

@@ -4,12 +4,22 @@ internal import ReachabilityModel
 
 // Redirects: each is a target of its own, authorized and connected like the first.
 extension HTTPExchange {
+  /// The name for TLS that the module or the caller has set for the target's host; nil for the host itself.
+  var configuredName: ReachabilityTarget? {
+    guard isOnTargetHost else { return nil }
+    return options.tls.serverName.map { ReachabilityTarget(.name($0)) } ?? request.host
+  }
+
+  /// The name in the certificate.
+  var tlsName: String { (configuredName ?? target.host).withoutFinalDot }
+
   /// Follows a redirect if the policy allows its host, and if it does not lead from TLS to plain text.
-  func follow(_ location: String, after status: Int) {
+  func follow(_ redirect: CurlTarget.Redirect, after status: Int) {
     endTransfer()
     redirects += 1
     // The message omits the error, because it would contain text from the peer.
-    guard let next = try? CheckTarget(Self.encoded(location.prefix { $0 != "#" })) else {
+    let text = Self.encoded(redirect.url.prefix { $0 != "#" })
+    guard let next = try? CheckTarget(text, longest: Limits.urlBytes) else {
       let message = "the Location of the redirect is not a usable URL"
       return loop.conclude(check, ProberResult(.down, .httpStatus, detail: message))
     }
@@ -18,12 +28,15 @@ extension HTTPExchange {
         check,
         ProberResult(.down, .httpStatus, detail: "the redirect leads from \(target.scheme.rawValue) to another scheme"))
     }
-    guard request.redirect(status, toSameOrigin: next.hasOrigin(of: target)) else {
+    let isSameOrigin = next.hasOrigin(of: target)
+    isOnTargetHost = isOnTargetHost && next.hasHost(of: check.request.target)
+    guard request.redirect(status, toSameOrigin: isSameOrigin, sameHost: isOnTargetHost) else {
       let message = "the redirect (\(status)) leads to another server, which must not receive the body"
       return loop.conclude(check, ProberResult(.down, .httpStatus, detail: message))
     }
     // Before the name is resolved: a query would go to a name server that the first server selected.
     guard check.request.moduleVerdict(on: next) != .denied else { return loop.conclude(check, .redirectOutsideHosts) }
+    login = redirect.login ?? (isSameOrigin ? login : nil)
     target = next
     answer = HTTPResponseReader(options)
     switch next.host.remote {
@@ -59,16 +72,14 @@ extension HTTPExchange {
 
   private func connect(_ peers: [SocketPeer]) {
     do throws(ProberResult) {
+      let selection = check.request.module.addresses == .first ? CheckAddressSelection.first : .any
       let permitted = try check.permitted(
-        peers, by: check.request.moduleVerdict(on: target), else: .redirectOutsideHosts,
+        peers, selection, by: check.request.moduleVerdict(on: target), else: .redirectOutsideHosts,
         "no route to any address of the redirect's host")
-      guard let first = permitted.first else { return }
-      peer = first
-      check.peer = first
+      connect(to: permitted)
     } catch {
-      return loop.conclude(check, error)
+      loop.conclude(check, error)
     }
-    begin()
   }
 }
 
@@ -80,7 +91,11 @@ extension ProberResult {
 extension CheckTarget {
   /// Whether scheme, host and port equal those of another target (RFC 6454 §5).
   fileprivate func hasOrigin(of other: CheckTarget) -> Bool {
-    scheme == other.scheme && host.withoutFinalDot.lowercased() == other.host.withoutFinalDot.lowercased()
-      && port == other.port
+    scheme == other.scheme && hasHost(of: other) && port == other.port
+  }
+
+  /// Whether the host equals that of another target.
+  fileprivate func hasHost(of other: CheckTarget) -> Bool {
+    host.withoutFinalDot.lowercased() == other.host.withoutFinalDot.lowercased()
   }
 }

@@ -9,7 +9,7 @@ internal import ReachabilityModel
 /// One HTTP request, over TLS if the target requires it, and as many redirects as the options allow.
 ///
 /// The exchange connects the socket itself, as for every other protocol, and passes it to libcurl.
-final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
+final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescriptorHandler {
   enum Step {
     case connecting, transferring, resolving
   }
@@ -18,7 +18,9 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   unowned let loop: ProberLoop
   let options: HTTPOptions
   var target: CheckTarget
-  var peer: SocketPeer
+  /// Of the target, or of a redirect's.
+  var connector: AddressConnector?
+  private var peer: SocketPeer?
   private var socket: ProberTCPSocket?
   private var transfer: HTTPTransfer?
   /// The socket that libcurl owns.
@@ -28,52 +30,58 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
   var step = Step.connecting
   var begun = MonotonicInstant.now
   var redirects = 0
+  /// Whether no redirect has led to another host: the names of the module and the caller are for the target's.
+  var isOnTargetHost = true
+  var cookies = HTTPCookieJar()
+  /// The user information of a redirect's URL.
+  var login: CurlTarget.Login?
+  /// Whether libcurl has asked for a second connection.
+  private var needsConnection = false
+  /// Whether HTTP/2 is not offered.
+  private var isHTTP1: Bool
+  /// The TLS sessions before the last redirect.
+  private var sessions: [CheckResult.TLS] = []
   private var fault: ProberResult?
   var resolution: Resolver.Cancellation?
 
-  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: HTTPOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ options: HTTPOptions, _ loop: ProberLoop) {
     self.check = check
-    self.peer = peer
     self.options = options
     self.loop = loop
     target = check.request.target
-    request = HTTPProbeRequest(options)
+    request = HTTPProbeRequest(options, hostname: check.request.hostname)
+    isHTTP1 = options.version == .http11
     answer = HTTPResponseReader(options)
   }
 
-  func begin() {
-    (step, begun) = (.connecting, .now)
-    do throws(SocketFailure) {
-      let socket = try ProberTCPSocket(to: peer, check.request)
-      self.socket = socket
-      try loop.watch(socket.descriptor, self)
-    } catch {
-      loop.found(check, onFirst(error.finding))
-    }
+  func begin() { connect(to: check.candidates) }
+
+  /// Connects to the first address that answers.
+  func connect(to peers: [SocketPeer]) {
+    step = .connecting
+    let connector = AddressConnector(check, peers, loop, for: self)
+    self.connector = connector
+    connector.begin()
   }
 
-  /// After a redirect the name has an answer already: its other addresses are not tried.
-  private func onFirst(_ finding: ProberResult) -> ProberResult {
-    var finding = finding
-    if redirects > 0 { finding.allowsNextAddress = false }
-    return finding
+  func resume() { connector?.resume() }
+
+  func awake() {
+    if step == .connecting { connector?.awake() }
   }
 
-  func awake() {}
-
-  /// Used only while connecting: afterwards libcurl owns the descriptor.
-  func ready(_ event: Poller.Event) {
-    guard step == .connecting, let socket else { return }
-    switch socket.progress() {
-    case .pending: return
-    case .failed(let failure): loop.found(check, onFirst(failure.finding))
-    case .peerMismatch: loop.conclude(check, .denied)
-    case .connected(let source):
-      check.source = source
-      check.add(.connect, begun.duration(to: .now))
-      startTransfer()
-    }
+  func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt {
+    TCPConnectAttempt(check, peer, loop, connector)
   }
+
+  func contacted(_ attempt: any AddressAttempt) {
+    peer = attempt.peer
+    socket = (attempt as? TCPConnectAttempt)?.handOver(to: self)
+    startTransfer()
+  }
+
+  /// Libcurl owns the descriptor.
+  func ready(_ event: Poller.Event) {}
 
   private func startTransfer() {
     step = .transferring
@@ -82,8 +90,9 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     }
     let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
-    let curlTarget = CurlTarget(target, options, isFirst: redirects == 0)
-    guard transfer.prepare(target, peer, request, curlTarget), transfer.start()
+    let fields = request.fields(cookies: cookies.field(for: target))
+    guard let peer, transfer.prepare(target, peer, request, fields, CurlTarget(target, tlsName: configuredName)),
+      transfer.set(login, isHTTP1: isHTTP1), transfer.start()
     else { return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -91,8 +100,10 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
 
   /// Passes the connected socket to libcurl, once.
   func handOver() -> curl_socket_t {
-    transferDescriptor = socket?.descriptor ?? curl_socket_t(CURL_SOCKET_BAD)
-    socket = nil
+    needsConnection = socket == nil
+    guard let socket else { return curl_socket_t(CURL_SOCKET_BAD) }
+    transferDescriptor = socket.descriptor
+    self.socket = nil
     return transferDescriptor
   }
 
@@ -105,14 +116,10 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     }
     unsafe TLSPeerLimits.applyAfterHandshake(to: session, of: transferDescriptor)
     let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
-    check.evidence.tls = verdict.evidence
+    check.evidence.tls = verdict.evidence.withExpiries(of: sessions)
+    sessions.append(verdict.evidence)
     fault = verdict.fault
     return fault == nil
-  }
-
-  /// The name in the certificate; the configured name applies to the first host only.
-  private var tlsName: String {
-    redirects == 0 ? check.request.tlsName(options.tls) : target.host.withoutFinalDot
   }
 
   func take(header bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.take(header: bytes) }
@@ -127,12 +134,23 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     note(transfer)
     if let fault { return loop.conclude(check, fault) }
     guard code == CURLE_OK || answer.isFinished else {
-      return loop.conclude(check, finding(code, transfer.errorMessage))
+      let words = transfer.errorMessage
+      // After HTTP_1_1_REQUIRED and REFUSED_STREAM (RFC 9113 §7), which say that the request was not processed, libcurl would
+      // send it on another connection.
+      if !isHTTP1, needsConnection, let peer {
+        isHTTP1 = true
+        needsConnection = false
+        endTransfer()
+        answer = HTTPResponseReader(options)
+        return connect(to: [peer])
+      }
+      return loop.conclude(check, finding(code, words))
     }
     let status = transfer.status
     if let location = transfer.redirect(answer.location),
       redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit)
     {
+      for cookie in answer.cookies { cookies.store(cookie, from: target, now: .now) }
       return follow(location, after: status)
     }
     do throws(ProberPatternError) {
@@ -142,26 +160,11 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
     }
   }
 
-  /// Records the known parts of an answer, complete or not.
-  private func note(_ transfer: HTTPTransfer) {
-    if answer.hasHead {
-      check.evidence.http = CheckResult.HTTP(
-        status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
-        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil,
-        retryAfter: answer.retryAfter)
-    }
-    let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
-    if let ready { check.add(.tls, ready) }
-    guard let first = transfer.moment(CURLINFO_STARTTRANSFER_TIME_T) else { return }
-    check.add(.processing, max(.zero, first - (ready ?? .zero)))
-    if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
-  }
-
   func deadlineMoved() { transfer?.limitTime() }
 
   func overdue() -> ProberResult {
     switch step {
-    case .connecting: return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .connecting: return connector?.overdue() ?? .cancelled
     case .resolving: return ProberResult(.unknown, .dnsTimeout, detail: "no DNS server answered in time")
     case .transferring:
       if let transfer { note(transfer) }
@@ -177,6 +180,8 @@ final class HTTPExchange: ProberExchange, ProberDescriptorHandler {
       unsafe loop.transfers.recycle(transfer.handle)
     }
     transfer = nil
+    connector?.end()
+    connector = nil
     // libcurl has not taken it.
     if let socket { loop.close(socket.descriptor) }
     socket = nil

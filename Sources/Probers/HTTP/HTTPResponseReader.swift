@@ -23,12 +23,15 @@ struct HTTPResponseReader {
   /// Whether any byte was received.
   var hasStarted: Bool { headerBytes > 0 }
 
-  private var bodyLimit: Int { min(options.bodyLimit, Limits.httpBodyBytes) }
+  private var bodyLimit: Int { min(options.bodyLimit, HTTPOptions.largestBodyLimit) }
 
   private var needsBody: Bool { options.expectBody != nil || options.rejectBody != nil }
 
   /// The target of a redirect as the answer states it; of several fields the first counts, as in libcurl.
   var location: String? { fields.first { $0.name == "location" && !$0.value.isEmpty }?.value }
+
+  /// The cookies that the answer sets.
+  var cookies: [String] { fields.filter { $0.name == "set-cookie" }.map(\.value) }
 
   /// The time that the server asks the client to wait, as the answer states it (RFC 9110 §10.2.3).
   var retryAfter: String? { fields.first { $0.name == "retry-after" }?.value }
@@ -64,14 +67,19 @@ struct HTTPResponseReader {
 
   private static let firstBytes = Array("HLlRr\r\n".utf8)
   private static let length = Array("content-length:".utf8)
+  private static let cookie = Array("set-cookie:".utf8)
 
   /// Whether a line must be parsed: most fields are not needed, and the first byte distinguishes them.
   private func wants(_ bytes: some Collection<UInt8>) -> Bool {
     guard let first = bytes.first else { return false }
     if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { return isOpen }
     if !options.expectHeaders.isEmpty || Self.firstBytes.contains(first) { return true }
+    return Self.isField(bytes, Self.length) || options.maximumRedirects > 0 && Self.isField(bytes, Self.cookie)
+  }
+
+  private static func isField(_ bytes: some Collection<UInt8>, _ name: [UInt8]) -> Bool {
     // In lower case, if they are letters.
-    return first | 0x20 == Self.length[0] && bytes.starts(with: Self.length) { $0 | 0x20 == $1 }
+    bytes.starts(with: name) { $0 == $1 || $0 | 0x20 == $1 }
   }
 
   private mutating func begin(_ line: String) {
@@ -144,6 +152,11 @@ struct HTTPResponseReader {
     }
     if let text = options.rejectBody, try patterns.pattern(text).matches(body) {
       return ProberResult(.down, .httpBody, detail: "\(extent) match an expression that must not match")
+    }
+    if options.rejectBody != nil, isTruncated {
+      return ProberResult(
+        .unknown, .bodyTooLong,
+        detail: "the body is longer than \(bodyLimit) bytes; the rest may contain what must not match")
     }
     return nil
   }

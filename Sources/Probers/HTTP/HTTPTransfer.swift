@@ -54,8 +54,10 @@ internal import ReachabilityModel
   }
 
   /// Sets all options; false if libcurl rejects one.
-  func prepare(_ target: CheckTarget, _ peer: SocketPeer, _ request: HTTPProbeRequest, _ curlTarget: CurlTarget) -> Bool
-  {
+  func prepare(
+    _ target: CheckTarget, _ peer: SocketPeer, _ request: HTTPProbeRequest, _ fields: [HTTPOptions.Field],
+    _ curlTarget: CurlTarget
+  ) -> Bool {
     self.curlTarget = curlTarget
     let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
     let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
@@ -104,37 +106,11 @@ internal import ReachabilityModel
       unsafe ccurl_set_header_callback(handle, curlHeaderCallback),
       unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context),
     ]
-    codes += set(request, curlTarget)
+    codes += set(request, fields, curlTarget)
     return codes.allSatisfy { $0 == CURLE_OK }
   }
 
-  /// Sets the method, the header fields and the body.
-  private func set(_ request: HTTPProbeRequest, _ curlTarget: CurlTarget) -> [CURLcode] {
-    var codes: [CURLcode] = []
-    if request.method == "HEAD" {
-      codes.append(unsafe ccurl_set_long(handle, CURLOPT_NOBODY, 1))
-    } else {
-      if let body = request.body {
-        codes.append(unsafe ccurl_set_long(handle, CURLOPT_POSTFIELDSIZE, body.utf8.count))
-        codes.append(unsafe ccurl_set_string(handle, CURLOPT_COPYPOSTFIELDS, body))
-      }
-      if request.method != "GET" || request.body != nil {
-        codes.append(unsafe ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method))
-      }
-    }
-    // Do not wait for 100 Continue, and send no media type except the caller's.
-    var fields = ["Expect:", "Content-Type:"]
-    fields.removeAll { field in request.fields.contains { $0.name.lowercased() + ":" == field.lowercased() } }
-    // "Name;" makes curl send a header without a value; "Name:" would remove it.
-    fields += request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-    if let host = curlTarget.host, !request.fields.contains(where: { $0.name.lowercased() == "host" }) {
-      fields.append("Host: \(host)")
-    }
-    codes.append(unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list(fields)))
-    return codes
-  }
-
-  private func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+  func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
     for line in lines { unsafe list = curl_slist_append(list, line) }
     if let list = unsafe list { unsafe lists.append(list) }
@@ -176,7 +152,7 @@ internal import ReachabilityModel
   ///
   /// - Parameter location: the text of the `Location` field.
   /// - Returns: the whole URL; nil without a redirect.
-  func redirect(_ location: String?) -> String? {
+  func redirect(_ location: String?) -> CurlTarget.Redirect? {
     guard CurlTarget.redirects.contains(status), let location else { return nil }
     return curlTarget?.redirect(location)
   }

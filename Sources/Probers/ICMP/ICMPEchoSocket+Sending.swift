@@ -8,10 +8,10 @@ internal import ReachabilityModel
 // Sending.
 extension ICMPEchoSocket {
   /// Sends a request of the exchange at the next ``flush()``.
-  func send(_ exchange: ICMPEchoExchange) { waiting.append(exchange) }
+  func send(_ exchange: ICMPEchoSequence) { waiting.append(exchange) }
 
   /// Removes the pending requests of an exchange.
-  func forget(_ exchange: ICMPEchoExchange) {
+  func forget(_ exchange: ICMPEchoSequence) {
     for sequence in exchange.sequences where pending[sequence]?.exchange === exchange { pending.complete(sequence) }
   }
 
@@ -58,7 +58,7 @@ extension ICMPEchoSocket {
     return sequences
   }
 
-  private func setPacketInfo(_ exchange: ICMPEchoExchange, _ index: Int32) {
+  private func setPacketInfo(_ exchange: ICMPEchoSequence, _ index: Int32) {
     guard exchange.interface != 0 || exchange.source != nil else { return }
     if let source = exchange.source?.unmapped.octets {
       unsafe csockets_set_pktinfo(outgoing, index, isIPv6 ? 1 : 0, exchange.interface, source)
@@ -68,7 +68,7 @@ extension ICMPEchoSocket {
   }
 
   /// Sends the batch; returns the requests for which the socket's buffer has no space.
-  private func sendBatch(_ sequences: [UInt16]) -> [ICMPEchoExchange] {
+  private func sendBatch(_ sequences: [UInt16]) -> [ICMPEchoSequence] {
     var done = 0
     var tries = 0
     while done < sequences.count {

@@ -36,7 +36,7 @@ internal import ReachabilityModel
   /// A value that a reply must return, so that only hosts that received the request can answer it.
   let cookie = UInt64.random(in: 1...UInt64.max)
   /// The exchanges that send next, one entry for each request.
-  var waiting: [ICMPEchoExchange] = []
+  var waiting: [ICMPEchoSequence] = []
   var pending = PendingICMPEchoRequests()
 
   /// Opens a socket of a family; a raw socket must be opened before privileges are dropped.

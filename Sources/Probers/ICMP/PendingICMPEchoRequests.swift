@@ -8,7 +8,7 @@ internal import EventLoop
 struct PendingICMPEchoRequests {
   struct Request {
     let sequence: UInt16
-    let exchange: ICMPEchoExchange
+    let exchange: ICMPEchoSequence
     /// When the request was sent.
     var sent: MonotonicInstant
     /// The same time in nanoseconds of CLOCK_REALTIME.
@@ -26,7 +26,7 @@ struct PendingICMPEchoRequests {
   }
 
   /// Assigns the next free number to a request of an exchange; nil if too many requests are pending.
-  mutating func add(_ exchange: ICMPEchoExchange, _ now: MonotonicInstant) -> UInt16? {
+  mutating func add(_ exchange: ICMPEchoSequence, _ now: MonotonicInstant) -> UInt16? {
     guard count < Limits.echoesOpen else { return nil }
     if count * 2 >= table.count { grow() }
     repeat { last &+= 1 } while table[index(last)] != nil

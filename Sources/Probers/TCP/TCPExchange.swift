@@ -6,7 +6,7 @@ internal import HostResolver
 internal import ReachabilityModel
 
 /// A TCP connection, optionally with a short dialogue: data is sent, and the answer must match.
-final class TCPExchange: ProberExchange, ProberDescriptorHandler {
+final class TCPExchange: ProberExchange, AddressConnectorOwner, ProberDescriptorHandler {
   private enum Step {
     case connecting
     case dialogue(since: MonotonicInstant)
@@ -14,116 +14,108 @@ final class TCPExchange: ProberExchange, ProberDescriptorHandler {
 
   private unowned let check: ProberCheck
   private unowned let loop: ProberLoop
-  private let peer: SocketPeer
   private let options: TCPOptions
+  private lazy var connector = AddressConnector(check, check.candidates, loop, for: self)
   private var socket: ProberTCPSocket?
   private var step = Step.connecting
-  private var begun = MonotonicInstant.now
   private var unsent: ArraySlice<UInt8> = []
   private var answer: TCPResponseMatcher?
 
   /// Whether the connection alone decides the result.
   private var isConnectOnly: Bool { options.send == nil && options.expect == nil }
 
-  init(_ check: ProberCheck, _ peer: SocketPeer, _ options: TCPOptions, _ loop: ProberLoop) {
+  init(_ check: ProberCheck, _ options: TCPOptions, _ loop: ProberLoop) {
     self.check = check
-    self.peer = peer
     self.options = options
     self.loop = loop
   }
 
-  func begin() {
-    do throws(SocketFailure) {
-      let socket = try ProberTCPSocket(to: peer, check.request, for: isConnectOnly ? .connectOnly : .dialogue)
-      self.socket = socket
-      // With a loopback address, the handshake is complete when connect(2) returns.
-      if peer.address.isLoopback {
-        checkConnection()
-        guard self.socket != nil else { return }
-      }
-      try loop.watch(socket.descriptor, self)
-    } catch {
-      loop.found(check, error.finding)
+  func begin() { connector.begin() }
+
+  func resume() { connector.resume() }
+
+  func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt {
+    TCPConnectAttempt(check, peer, loop, connector, for: isConnectOnly ? .connectOnly : .dialogue)
+  }
+
+  func contacted(_ attempt: any AddressAttempt) {
+    guard let socket = (attempt as? TCPConnectAttempt)?.handOver(to: self) else { return }
+    self.socket = socket
+    if isConnectOnly {
+      socket.setResetOnClose()
+      return loop.conclude(check, .up)
     }
+    do throws(ProberPatternError) {
+      answer = try options.expect.map { (text) throws(ProberPatternError) in
+        TCPResponseMatcher(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
+      }
+    } catch {
+      return loop.conclude(check, error.finding)
+    }
+    unsent = options.send.map { Array($0.utf8)[...] } ?? []
+    let now = MonotonicInstant.now
+    step = .dialogue(since: now)
+    runDialogue(now)
   }
 
   func ready(_ event: Poller.Event) {
-    if case .connecting = step { checkConnection() }
     if case .dialogue(let since) = step { runDialogue(since) }
-  }
-
-  /// Tests whether the connection is established.
-  private func checkConnection() {
-    guard let socket else { return }
-    switch socket.progress() {
-    case .pending: return
-    case .failed(let failure): loop.found(check, failure.finding)
-    case .peerMismatch: loop.conclude(check, .denied)
-    case .connected(let source):
-      check.source = source
-      let now = MonotonicInstant.now
-      check.note(.connect, since: begun, now)
-      if isConnectOnly {
-        socket.setResetOnClose()
-        return loop.conclude(check, .up)
-      }
-      do throws(ProberPatternError) {
-        answer = try options.expect.map { (text) throws(ProberPatternError) in
-          TCPResponseMatcher(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
-        }
-      } catch {
-        return loop.conclude(check, error.finding)
-      }
-      unsent = options.send.map { Array($0.utf8)[...] } ?? []
-      step = .dialogue(since: now)
-    }
   }
 
   private func runDialogue(_ since: MonotonicInstant) {
     guard let socket else { return }
+    // The answer may have arrived before the peer closed its side: what was received counts.
+    let failure = send(socket)
+    guard answer != nil else {
+      if let failure { return broken(failure) }
+      if unsent.isEmpty { succeed(since) }
+      return
+    }
+    read(socket, since, after: failure)
+  }
+
+  /// Sends as much as the socket accepts; the failure if the connection is broken.
+  private func send(_ socket: ProberTCPSocket) -> SocketFailure? {
     while !unsent.isEmpty {
       let sent = unsafe unsent.withUnsafeBytes {
         unsafe Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
       }
       if sent < 0 {
-        if errno == EAGAIN { break }
+        if errno == EAGAIN { return nil }
         if errno == EINTR { continue }
-        return broken(.later(errno))
+        return .later(errno)
       }
       unsent = unsent.dropFirst(sent)
     }
-    guard answer != nil else {
-      if unsent.isEmpty { succeed(since) }
-      return
-    }
-    read(socket, since)
+    return nil
   }
 
-  private func read(_ socket: ProberTCPSocket, _ since: MonotonicInstant) {
+  private func read(_ socket: ProberTCPSocket, _ since: MonotonicInstant, after failure: SocketFailure?) {
     while true {
-      let bytes = ProberReadBuffer.read(socket.descriptor)
-      switch bytes {
-      case .nothing: break
-      case .failed(let code): return broken(.later(code))
-      case .end:
-        if matches(since) { return }
-        check.note(.processing, since: since)
-        let message = answer?.isEmpty == true ? "without sending data" : "after an answer that does not match"
-        return loop.conclude(
-          check,
-          ProberResult(
-            .down, answer?.isEmpty == true ? .reset : .noReply, detail: "the peer closed the connection \(message)")
-        )
-      case .bytes(let bytes):
-        if isDecided(by: bytes, since) { return }
-        continue
+      switch ProberReadBuffer.read(socket.descriptor) {
+      case .nothing:
+        if let failure { return end(since, failure) }
+        // Defers matching, so that an answer in many small parts is not matched again for each part.
+        if answer?.hasUnmatchedBytes == true, check.wakeTime == nil {
+          loop.wake(check, at: .now.advanced(by: Limits.matchPause))
+        }
+        return
+      case .failed(let code): return end(since, failure ?? .later(code))
+      case .end: return end(since, failure)
+      case .bytes(let bytes): if isDecided(by: bytes, since) { return }
       }
-      break
     }
-    // Defers matching, so that an answer in many small parts is not matched again for each part.
-    if answer?.hasUnmatchedBytes == true, check.wakeTime == nil {
-      loop.wake(check, at: .now.advanced(by: Limits.matchPause))
-    }
+  }
+
+  /// Handles the end of the answer, after a failure of the connection or without one.
+  private func end(_ since: MonotonicInstant, _ failure: SocketFailure?) {
+    if matches(since) { return }
+    if let failure { return broken(failure) }
+    check.note(.processing, since: since)
+    let isSilent = answer?.isEmpty == true
+    let message = isSilent ? "without sending data" : "after an answer that does not match"
+    loop.conclude(
+      check, ProberResult(.down, isSilent ? .reset : .noReply, detail: "the peer closed the connection \(message)"))
   }
 
   /// Processes a part of the answer; true if the check has ended and needs no further part.
@@ -155,7 +147,10 @@ final class TCPExchange: ProberExchange, ProberDescriptorHandler {
   }
 
   func awake() {
-    if case .dialogue(let since) = step { _ = matches(since) }
+    switch step {
+    case .connecting: connector.awake()
+    case .dialogue(let since): _ = matches(since)
+    }
   }
 
   private func succeed(_ since: MonotonicInstant) {
@@ -170,8 +165,7 @@ final class TCPExchange: ProberExchange, ProberDescriptorHandler {
 
   func overdue() -> ProberResult {
     switch step {
-    case .connecting:
-      return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
+    case .connecting: return connector.overdue()
     case .dialogue(let since):
       do throws(ProberPatternError) {
         if try answer?.match() == true {
@@ -189,6 +183,7 @@ final class TCPExchange: ProberExchange, ProberDescriptorHandler {
   }
 
   func end() {
+    connector.end()
     if let socket { loop.close(socket.descriptor) }
     socket = nil
   }

@@ -7,60 +7,48 @@ internal import HostResolver
 internal import ReachabilityModel
 
 /// A TLS handshake and the verification of the peer's certificate (RFC 8446, RFC 5246).
-@safe final class TLSExchange: ProberExchange, ProberDescriptorHandler {
+@safe final class TLSExchange: ProberExchange, AddressConnectorOwner, ProberDescriptorHandler {
   private unowned let check: ProberCheck
   private unowned let loop: ProberLoop
-  private let peer: SocketPeer
   private let options: TLSOptions
   private let credentials: TLSCredentials
+  private lazy var connector = AddressConnector(check, check.candidates, loop, for: self)
   private var socket: ProberTCPSocket?
   private var session: gnutls_session_t?
   private var begun = MonotonicInstant.now
 
-  init(
-    _ check: ProberCheck, _ peer: SocketPeer, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop
-  ) {
+  init(_ check: ProberCheck, _ options: TLSOptions, _ credentials: TLSCredentials, _ loop: ProberLoop) {
     self.check = check
-    self.peer = peer
     self.options = options
     self.credentials = credentials
     self.loop = loop
   }
 
-  func begin() {
-    do throws(SocketFailure) {
-      let socket = try ProberTCPSocket(to: peer, check.request)
-      self.socket = socket
-      try loop.watch(socket.descriptor, self)
-    } catch {
-      loop.found(check, error.finding)
-    }
+  func begin() { connector.begin() }
+
+  func resume() { connector.resume() }
+
+  func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt {
+    TCPConnectAttempt(check, peer, loop, connector)
   }
 
   func awake() {
-    if let session = unsafe session { unsafe handshake(session) }
+    if let session = unsafe session { unsafe handshake(session) } else { connector.awake() }
   }
 
   func ready(_ event: Poller.Event) {
-    if unsafe session == nil { checkConnection() }
     if let session = unsafe session { unsafe handshake(session) }
   }
 
-  private func checkConnection() {
-    guard let socket else { return }
-    switch socket.progress() {
-    case .pending: return
-    case .failed(let failure): loop.found(check, failure.finding)
-    case .peerMismatch: loop.conclude(check, .denied)
-    case .connected(let source):
-      check.source = source
-      check.note(.connect, since: begun)
-      begun = .now
-      unsafe session = open(socket.descriptor)
-      if unsafe session == nil {
-        loop.conclude(check, ProberResult(.unknown, .tlsHandshake, detail: "GnuTLS cannot open a session"))
-      }
+  func contacted(_ attempt: any AddressAttempt) {
+    guard let socket = (attempt as? TCPConnectAttempt)?.handOver(to: self) else { return }
+    self.socket = socket
+    begun = .now
+    unsafe session = open(socket.descriptor)
+    guard let session = unsafe session else {
+      return loop.conclude(check, ProberResult(.unknown, .tlsHandshake, detail: "GnuTLS cannot open a session"))
     }
+    unsafe handshake(session)
   }
 
   private func open(_ descriptor: Int32) -> gnutls_session_t? {
@@ -128,14 +116,13 @@ internal import ReachabilityModel
   }
 
   func overdue() -> ProberResult {
-    if unsafe session == nil {
-      return ProberResult(.down, .connectTimeout, detail: "no response to the connection attempt")
-    }
+    if unsafe session == nil { return connector.overdue() }
     return ProberResult(
       .down, .timeout, detail: "connected, but the TLS handshake was incomplete at the timeout")
   }
 
   func end() {
+    connector.end()
     if let session = unsafe session { unsafe gnutls_deinit(session) }
     unsafe session = nil
     if let socket { loop.close(socket.descriptor) }
@@ -160,7 +147,7 @@ internal import ReachabilityModel
 
 extension CheckRequest {
   /// The name that is sent in the handshake and required in the certificate.
-  func tlsName(_ options: TLSOptions) -> String { options.serverName ?? target.host.withoutFinalDot }
+  func tlsName(_ options: TLSOptions) -> String { options.serverName ?? hostname ?? target.host.withoutFinalDot }
 }
 
 extension ReachabilityTarget {

@@ -45,6 +45,7 @@ struct TLSVerification {
     }
     guard let chain else { return evidence }
     evidence.earliestExpiry = chain.earliestExpiry
+    evidence.expiry = chain.earliestExpiry
     evidence.subject = chain.subject
     evidence.issuer = chain.issuer
     evidence.names = chain.names
@@ -57,6 +58,7 @@ struct TLSVerification {
   ) {
     let path = PathVerification.best(of: chain, store, options)
     evidence.pathExpiry = path?.expiry
+    evidence.expiry = path?.end ?? evidence.expiry
     var faults: [(Reason, String)] = []
     if let message = path?.untrustedReason { faults.append((.certificateUntrusted, message)) }
     if let message = path?.dates { faults.append((.certificateExpired, message)) }
@@ -79,6 +81,8 @@ private struct PathVerification {
   let dates: String?
   /// When it expires; nil if it is not valid now.
   let expiry: Timestamp?
+  /// The earliest end of a validity period that decides, also of a path that is not valid.
+  let end: Timestamp?
 
   /// The first valid path of a chain; without one, the first trusted path, or else the first path.
   static func best(of chain: TLSCertificateChain, _ store: TLSTrustStore, _ options: TLSOptions) -> PathVerification? {
@@ -98,9 +102,10 @@ private struct PathVerification {
     // The chain may contain an authority twice: an expired one is irrelevant if GnuTLS finds the other.
     let isOver =
       all.contains { $0.end <= now || $0.begin > now } && (untrustedReason != nil || !path.isValidNow(by: store))
-    let end = all.map(\.end).filter { $0 > now }.min()
-    expiry = isOver || untrustedReason != nil ? nil : end
-    dates = isOver ? Self.message(all, now) : Self.message(end, now, options)
+    let next = all.map(\.end).filter { $0 > now }.min()
+    end = isOver ? all.map(\.end).min() : next
+    expiry = isOver || untrustedReason != nil ? nil : next
+    dates = isOver ? Self.message(all, now) : Self.message(next, now, options)
   }
 
   private static func message(_ all: [TLSCertificationPath.Validity], _ now: Timestamp) -> String? {

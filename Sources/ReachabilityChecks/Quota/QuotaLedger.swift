@@ -151,6 +151,20 @@ struct QuotaLedger: Sendable {
     return .admitted
   }
 
+  /// Counts what admitted checks have sent to further addresses, also beyond the rates.
+  mutating func charge(_ count: Int, to account: TargetAccount, at now: Duration) {
+    guard account != .file else { return }
+    if let limit = limits.own(account).checksPerSecond {
+      buckets[account] = Self.filled(
+        buckets[account], Double(limit) - (accounts[account]?.checksPerSecond ?? 0), at: now)
+      buckets[account]?.take(count)
+    }
+    if let limit = limits.checksPerSecond {
+      bucketOfAll = Self.filled(bucketOfAll, Double(limit) - total.checksPerSecond, at: now)
+      bucketOfAll?.take(count)
+    }
+  }
+
   /// One second's worth of what the scheduled checks leave.
   private static func capacity(_ rate: Double) -> Int { Int(max(0, rate).rounded(.up)) }
 

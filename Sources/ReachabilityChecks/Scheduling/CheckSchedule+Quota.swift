@@ -41,4 +41,9 @@ extension CheckSchedule {
   public func admit(_ count: Int, for account: TargetAccount) -> CheckAdmission {
     guarded.withLock { $0.state.ledger.admit(count, for: account, at: now().uptime) }
   }
+
+  /// Counts further addresses that admitted checks have contacted, also beyond the rate: later checks wait for it.
+  public func charge(_ count: Int, for account: TargetAccount) {
+    guarded.withLock { $0.state.ledger.charge(count, to: account, at: now().uptime) }
+  }
 }

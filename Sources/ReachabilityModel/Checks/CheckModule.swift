@@ -8,6 +8,8 @@ public struct CheckModule: Hashable, Sendable {
   public var options: Options
   /// The address family that is used when the caller does not choose one.
   public var family: CheckAddressFamily
+  /// Which addresses of a host must answer.
+  public var addresses: CheckAddressSelection
   /// The targets for which a caller may use it.
   public var access: ModuleAccess
 
@@ -29,11 +31,13 @@ public struct CheckModule: Hashable, Sendable {
 
   /// Creates a module.
   public init(
-    name: String, options: Options, family: CheckAddressFamily = .any, access: ModuleAccess = .configuredTargets
+    name: String, options: Options, family: CheckAddressFamily = .any, addresses: CheckAddressSelection = .any,
+    access: ModuleAccess = .configuredTargets
   ) {
     self.name = name
     self.options = options
     self.family = family
+    self.addresses = addresses
     self.access = access
   }
 
@@ -71,16 +75,6 @@ public struct CheckModule: Hashable, Sendable {
       }
     return builtIn.first { $0.name == name } ?? CheckModule(name: name, options: .route)
   }
-}
-
-/// The addresses of a name that are checked.
-public enum CheckAddressFamily: String, Hashable, Sendable, CaseIterable {
-  /// The first one with a route, IPv6 before IPv4 in the resolver's order.
-  case any
-  /// IPv4 only.
-  case ipv4 = "4"
-  /// IPv6 only.
-  case ipv6 = "6"
 }
 
 /// A TCP connection, optionally with a short dialogue.
@@ -132,53 +126,9 @@ public struct ICMPOptions: Hashable, Sendable {
   }
 }
 
-/// One HTTP request and the expectations for its response.
-public struct HTTPOptions: Hashable, Sendable {
-  /// A header field.
-  public struct Field: Hashable, Sendable {
-    /// The name of the field.
-    public var name: String
-    /// The value of the field; in an expectation a regular expression (PCRE2).
-    public var value: String
-
-    /// Creates a header field.
-    public init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
-  /// The maximum number of redirects.
-  public static let redirectLimit = 10
-
-  /// The method.
-  public var method = "GET"
-  /// Fields that are sent in addition to `Host`, `User-Agent` and `Accept`, or that replace them.
-  public var headers: [Field] = []
-  /// The body to send; nil for none.
-  public var body: String?
-  /// The status codes that count as success; empty for 200…299.
-  public var expectStatus: [ClosedRange<Int>] = []
-  /// A regular expression that the body must match.
-  public var expectBody: String?
-  /// A regular expression that the body must not match.
-  public var rejectBody: String?
-  /// Header fields that the response must have.
-  public var expectHeaders: [Field] = []
-  /// The bytes of the response's body that are read, at most 1 MiB.
-  public var bodyLimit = 1 << 20
-  /// The number of redirects that are followed, each one subject to the policy; 0…10.
-  public var maximumRedirects = 0
-  /// The requirements for the certificate of an `https` target.
-  public var tls = TLSOptions()
-
-  /// Creates options for a GET that expects 200…299.
-  public init() {}
-}
-
 /// A TLS handshake and the requirements for its certificate.
 public struct TLSOptions: Hashable, Sendable {
-  /// The name in the handshake (RFC 6066 §3) and the certificate; nil for the target's host.
+  /// The name in the handshake (RFC 6066 §3) and the certificate; nil for that of the field `Host`, or the target's host.
   public var serverName: String?
   /// Whether chain, name and dates must be valid; they are reported in both cases.
   public var verify = true

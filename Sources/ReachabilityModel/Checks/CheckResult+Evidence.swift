@@ -6,11 +6,12 @@ extension CheckResult {
       var tls: TLS?
       var icmp: ICMP?
       var dns: DNS?
+      var attempts: [Attempt] = []
     }
 
     /// The parts that exist; nil for none.
     ///
-    /// By reference, because they have 336 bytes: every result would have them, and a TCP check has none.
+    /// By reference, because they have 344 bytes: every result would have them, and a TCP check has none.
     private var parts: SharedValue<Parts>?
 
     /// The HTTP response.
@@ -32,6 +33,12 @@ extension CheckResult {
     public var dns: DNS? {
       get { parts?.value.dns }
       set { change { $0.dns = newValue } }
+    }
+
+    /// The addresses that were contacted, in their order, if there were several.
+    public var attempts: [Attempt] {
+      get { parts?.value.attempts ?? [] }
+      set { change { $0.attempts = newValue } }
     }
 
     /// Creates empty evidence.
@@ -82,8 +89,13 @@ extension CheckResult {
     public var version: String
     /// The name of the cipher suite; empty if the handshake did not reach it.
     public var cipher: String
-    /// The earliest expiry of the certificates in the chain.
+    /// The earliest expiry of the certificates that the server sent, whether or not they are needed; of all redirects.
     public var earliestExpiry: Timestamp?
+    /// The earliest expiry on the certification path; without verification, of the certificates that the server sent.
+    ///
+    /// If no path is valid, it is that of the path whose faults are reported. Of several servers, after redirects, it is the
+    /// earliest.
+    public var expiry: Timestamp?
     /// The subject of the certificate (RFC 4514).
     public var subject: String
     /// The issuer of the certificate (RFC 4514).
@@ -99,17 +111,29 @@ extension CheckResult {
 
     /// Creates a TLS session.
     public init(
-      version: String = "", cipher: String = "", earliestExpiry: Timestamp? = nil, subject: String = "",
+      version: String = "", cipher: String = "", earliestExpiry: Timestamp? = nil, expiry: Timestamp? = nil,
+      subject: String = "",
       issuer: String = "", names: [String] = [], fingerprint: String = "", pathExpiry: Timestamp? = nil
     ) {
       self.version = version
       self.cipher = cipher
       self.earliestExpiry = earliestExpiry
+      self.expiry = expiry
       self.subject = subject
       self.issuer = issuer
       self.names = names
       self.fingerprint = fingerprint
       self.pathExpiry = pathExpiry
+    }
+
+    /// The session with the earliest expiries of several.
+    package func withExpiries(of others: [TLS]) -> TLS {
+      var result = self
+      let all = [self] + others
+      result.earliestExpiry = all.compactMap(\.earliestExpiry).min()
+      result.expiry = all.compactMap(\.expiry).min()
+      result.pathExpiry = all.compactMap(\.pathExpiry).min()
+      return result
     }
   }
 

@@ -8,10 +8,12 @@ extension CheckTarget: CustomStringConvertible {
   ///
   /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for missing and unknown schemes,
   ///   missing ports, user names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` rejects.
-  public init(_ text: String) throws(TargetError) {
-    guard text.utf8.count <= Self.longestText else {
-      throw TargetError(
-        "the target has \(text.utf8.count) bytes", hint: "a target has at most \(Self.longestText)")
+  public init(_ text: String) throws(TargetError) { try self.init(text, longest: Self.longestText) }
+
+  /// Parses a target of at most `longest` bytes: that of a redirect may be longer than one that a client sends.
+  package init(_ text: String, longest: Int) throws(TargetError) {
+    guard text.utf8.count <= longest else {
+      throw TargetError("the target has \(text.utf8.count) bytes", hint: "a target has at most \(longest)")
     }
     if text.isEmpty { throw TargetError("the target is empty", hint: "write something like tcp://db:5432") }
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {

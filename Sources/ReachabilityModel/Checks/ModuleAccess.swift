@@ -85,6 +85,13 @@ extension CheckRequest {
     if policy == nil || module.access == .any { return .allowed }
     if module.access == .configuredTargets, !module.sendsConfiguredData { return .allowed }
     guard interface == nil, source == nil else { return .denied }
+    // The certificate proves this name instead of the target's, so the module must be permitted for it, too.
+    if let hostname {
+      var named = target
+      guard let host = try? ReachabilityTarget(host: hostname) else { return .denied }
+      named.host = host
+      if module.access.verdict(on: named) == .denied { return .denied }
+    }
     return module.access.verdict(on: target)
   }
 

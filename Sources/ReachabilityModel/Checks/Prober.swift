@@ -12,13 +12,16 @@ public struct CheckRequest: Hashable, Sendable {
   public var source: IPAddress?
   /// The outgoing interface, by name (SO_BINDTODEVICE); nil for the kernel's choice.
   public var interface: String?
+  /// The name of the host in the field `Host` and for TLS, as a caller of `/probe` sets it; nil for the target's.
+  public var hostname: String?
   /// The addresses that the caller may contact; nil for a target of the configuration, which is trusted.
   public var policy: ContactPolicy?
 
   /// Creates a check of `target`; the default module is that of its scheme.
   public init(
     _ target: CheckTarget, module: CheckModule? = nil, timeout: Duration = .seconds(5),
-    family: CheckAddressFamily? = nil, source: IPAddress? = nil, interface: String? = nil, policy: ContactPolicy? = nil
+    family: CheckAddressFamily? = nil, source: IPAddress? = nil, interface: String? = nil, hostname: String? = nil,
+    policy: ContactPolicy? = nil
   ) {
     let module = module ?? .standard(for: target.scheme)
     self.target = target
@@ -27,6 +30,7 @@ public struct CheckRequest: Hashable, Sendable {
     self.family = family ?? module.family
     self.source = source ?? target.host.source
     self.interface = interface ?? target.host.interface
+    self.hostname = hostname
     self.policy = policy
   }
 }

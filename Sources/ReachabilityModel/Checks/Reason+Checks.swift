@@ -22,6 +22,8 @@ extension Reason {
   public static let httpStatus = Reason(rawValue: "httpStatus")
   /// Body or header fields are not as expected.
   public static let httpBody = Reason(rawValue: "httpBody")
+  /// The body is longer than the limit, and what was read does not decide the result.
+  public static let bodyTooLong = Reason(rawValue: "bodyTooLong")
   /// Connected, but no expected data or echo reply arrived, or the answer was malformed.
   public static let noReply = Reason(rawValue: "noReply")
   /// More echoes were lost than allowed.

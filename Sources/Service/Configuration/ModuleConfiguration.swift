@@ -8,14 +8,14 @@ enum ModuleConfiguration {
   /// The fields of each prober besides the common ones.
   private static let recipes: [String: [String]] = [
     "route": [],
-    "tcp": ["send", "expect", "hosts"],
-    "icmp": ["count", "spacing", "payloadBytes", "maximumLoss", "maximumRoundTrip"],
+    "tcp": ["send", "expect", "hosts", "addresses"],
+    "icmp": ["count", "spacing", "payloadBytes", "maximumLoss", "maximumRoundTrip", "addresses"],
     "http": [
       "method", "headers", "body", "expectStatus", "expectBody", "rejectBody", "expectHeaders", "maximumRedirects",
-      "hosts",
+      "hosts", "addresses", "httpVersion", "bodyLimit",
     ] + tlsFields,
-    "tls": tlsFields + ["hosts"],
-    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType", "hosts"],
+    "tls": tlsFields + ["hosts", "addresses"],
+    "dns": ["tcp", "recursion", "expectCodes", "expectAnswer", "queryName", "queryType", "hosts", "addresses"],
   ]
 
   static func module(_ member: YAMLNode.Entry, _ path: String, _ reader: inout ConfigurationSectionReader)
@@ -59,9 +59,13 @@ enum ModuleConfiguration {
     }
     let access = fields.nodes["hosts"].flatMap { hosts($0, "\(path).hosts", module, &reader) }
     let family = fields.nodes["ip"].flatMap { reader.choice($0, "\(path).ip", CheckAddressFamily.self) }
+    let addresses = fields.nodes["addresses"].flatMap {
+      reader.choice($0, "\(path).addresses", CheckAddressSelection.self)
+    }
     guard reader.errors.count == before else { return nil }
     return CheckModule(
-      name: module.name, options: module.options, family: family ?? .any, access: access ?? .configuredTargets)
+      name: module.name, options: module.options, family: family ?? .any, addresses: addresses ?? .any,
+      access: access ?? .configuredTargets)
   }
 
   /// The name appears in bodies, in queries and as a label of metrics.
@@ -130,6 +134,8 @@ enum ModuleConfiguration {
         ModuleConfiguration.headers($0, $1, &$2) { $2.pattern($0, $1) }
       }
       set("maximumRedirects", &options.maximumRedirects, &reader) { $2.integer($0, $1, 0...HTTPOptions.redirectLimit) }
+      set("bodyLimit", &options.bodyLimit, &reader) { $2.integer($0, $1, 1...HTTPOptions.largestBodyLimit) }
+      set("httpVersion", &options.version, &reader) { $2.choice($0, $1, HTTPOptions.VersionChoice.self) }
       options.tls = tls(&reader)
       return options
     }

@@ -19,6 +19,7 @@ struct WebhookConfiguration: Sendable {
   /// The bounds of the settings.
   enum Bounds {
     static let timeout = Duration.milliseconds(100)...Duration.seconds(60)
+    static let deniedRetry = Duration.zero...Duration.seconds(30 * 86_400)
     static let maximumAge = Duration.seconds(60)...Duration.seconds(30 * 86_400)
     /// Each has a connection, a buffer of 256 KiB and rows of the delivery log.
     static let count = 32
@@ -26,7 +27,7 @@ struct WebhookConfiguration: Sendable {
 
   private(set) var drafts: [Draft] = []
   private static let fields = [
-    "id", "url", "secretFile", "types", "states", "targets", "labels", "timeout", "maxAge", "insecure",
+    "id", "url", "secretFile", "types", "states", "targets", "labels", "timeout", "maxAge", "deniedRetry", "insecure",
   ]
   private static let types = ["status", "path", "interface", "target"]
   private static let states =
@@ -80,6 +81,8 @@ struct WebhookConfiguration: Sendable {
         if let duration = reader.duration(value, at, Bounds.timeout) { definition.timeout = duration }
       case "maxAge":
         if let duration = reader.duration(value, at, Bounds.maximumAge) { definition.maximumAge = duration }
+      case "deniedRetry":
+        if let duration = reader.duration(value, at, Bounds.deniedRetry) { definition.deniedRetry = duration }
       default: isInsecure = reader.boolean(value, at) ?? false
       }
     }

@@ -20,26 +20,30 @@ enum BatchCheckRoute {
     let plans = try plans(context)
     try SingleCheckRoutes.enforceRateLimit(plans.reduce(0) { $0 + $1.requests.count }, context)
     let checker = context.service.checks.checker
-    if context.media == .ndjson { return .now(lines(plans, checker)) }
+    if context.media == .ndjson { return .now(lines(plans, checker, context)) }
     return .later { promise in
       let gathered = OrderedResults(count: plans.count) { documents in
         let body = JSON.members(["results": .array(documents)]).bytes + [0x0a]
         promise.fulfil(HTTPResponse(headers: RepresentationHeaders.headers(.json), body: .bytes(body)))
       }
       let runs = plans.enumerated().map { index, plan in
-        plan.run(checker) { gathered.put(CheckRepresentation.document($0, text: plan.text), at: index) }
+        plan.run(checker) {
+          SingleCheckRoutes.chargeAttempts($0, context)
+          gathered.put(CheckRepresentation.document($0, text: plan.text), at: index)
+        }
       }
       promise.onAbandonment { runs.forEach { $0.cancel() } }
     }
   }
 
   /// Returns a response with one line per check, in the order of completion.
-  private static func lines(_ plans: [CheckPlan], _ checker: Checker) -> HTTPResponse {
+  private static func lines(_ plans: [CheckPlan], _ checker: Checker, _ context: RequestContext) -> HTTPResponse {
     let log = EventLog(byteCapacity: initialStreamBytes, growingTo: streamByteLimit, entryCapacity: plans.count)
     let count = Locked<UInt64>(0)
     let cursor = log.end
     let runs = plans.map { plan in
       plan.run(checker) { outcomes in
+        SingleCheckRoutes.chargeAttempts(outcomes, context)
         let line = CheckRepresentation.document(outcomes, text: plan.text).bytes + [0x0a]
         // Under the lock, so that entries are appended in order.
         count.withLock { count in

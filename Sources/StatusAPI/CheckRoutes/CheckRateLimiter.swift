@@ -21,6 +21,14 @@ final class CheckRateLimiter: Sendable {
 
   private let buckets = Locked<[String: Bucket]>([:])
 
+  /// Counts further addresses that the client's checks have contacted.
+  func charge(_ count: Int, client: String, now: ContinuousClock.Instant = .now) {
+    buckets.withLock { buckets in
+      guard let bucket = buckets[client] else { return }
+      buckets[client] = Bucket(credit: bucket.credit(now) - Double(count), at: now)
+    }
+  }
+
   /// Counts checks.
   ///
   /// - Returns: nil if the client may run them, otherwise the number of seconds after which it may.

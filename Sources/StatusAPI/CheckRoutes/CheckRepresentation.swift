@@ -46,10 +46,11 @@ enum CheckRepresentation {
     add("detail", .text(result.detail))
     add("address", .text(result.address?.description))
     add("durationSeconds", seconds(result.duration))
-    add("phases", .object(result.phases.map { .init(name: $0.name.rawValue, value: seconds($0.duration)) }))
+    add("phases", phases(result.phases))
     add("route", HostRepresentation.route(outcome.path))
     add("vantage", vantage(outcome))
     members += evidence(result.evidence)
+    if !result.evidence.attempts.isEmpty { add("attempts", .array(result.evidence.attempts.map(attempt))) }
     add("checkedAt", .string(result.startedAt.description))
     return members
   }
@@ -79,7 +80,8 @@ enum CheckRepresentation {
           name: "tls",
           value: .members([
             "version": .string(tls.version), "cipher": .string(tls.cipher),
-            "earliestExpiry": .text(tls.earliestExpiry?.description), "subject": .string(tls.subject),
+            "earliestExpiry": .text(tls.earliestExpiry?.description), "expiry": .text(tls.expiry?.description),
+            "subject": .string(tls.subject),
             "issuer": .string(tls.issuer), "names": .list(tls.names),
           ])))
     }
@@ -100,6 +102,24 @@ enum CheckRepresentation {
           name: "dns", value: .members(["code": .string(dns.code), "answers": .list(dns.answers)])))
     }
     return members
+  }
+
+  /// Returns the document for one of several addresses.
+  private static func attempt(_ attempt: CheckResult.Attempt) -> JSON {
+    var members: [JSON.Member] = []
+    func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
+    add("address", .string(attempt.address.description))
+    add("state", .string(attempt.state.rawValue))
+    add("reason", .text(attempt.reason?.rawValue))
+    add("detail", .text(attempt.detail))
+    add("startedAfterSeconds", seconds(attempt.startedAfter))
+    add("durationSeconds", seconds(attempt.duration))
+    if !attempt.phases.isEmpty { add("phases", phases(attempt.phases)) }
+    return .object(members + evidence(attempt.evidence))
+  }
+
+  private static func phases(_ phases: [CheckResult.Phase]) -> JSON {
+    .object(phases.map { .init(name: $0.name.rawValue, value: seconds($0.duration)) })
   }
 
   private static func optionalSeconds(_ duration: Duration?) -> JSON { duration.map(seconds) ?? .null }

@@ -10,7 +10,7 @@ enum ProbeRoutes {
   static let defaultModule = "http_2xx"
 
   static let probe = APIRoute(
-    pattern: "/probe", parameters: ["target", "module", "debug"], scope: .check, mediaTypes: [.text],
+    pattern: "/probe", parameters: ["target", "module", "debug", "hostname"], scope: .check, mediaTypes: [.text],
     summary: "one active check as series, for a Prometheus configured for blackbox_exporter"
   ) { (context) throws(Problem) in
     let request: CheckRequest
@@ -22,6 +22,7 @@ enum ProbeRoutes {
     let isDebug = context.query["debug"] == "true"
     return .later { promise in
       let check = context.service.checks.checker.check(request) { outcome in
+        SingleCheckRoutes.chargeAttempts([outcome], context)
         // If a redirect is denied, the target itself has responded, so there is evidence to report.
         if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
           return promise.fulfil(context.answer(denial))
@@ -68,10 +69,12 @@ enum ProbeRoutes {
     }
     let module = blackboxEquivalent(known)
     let timeout = try timeout(context.request.headers)
+    let hostname = try hostname(context.query["hostname"], module)
     let request: CheckRequest
     do throws(TargetError) {
       request = CheckRequest(
-        try target(text, for: module), module: module, timeout: timeout, policy: context.service.checks.policy())
+        try target(text, for: module), module: module, timeout: timeout, hostname: hostname,
+        policy: context.service.checks.policy())
     } catch {
       return .invalidTarget(module)
     }
@@ -86,6 +89,27 @@ enum ProbeRoutes {
     var module = module
     module.options = .http(options)
     return module
+  }
+
+  /// Returns the name for the field `Host` and for TLS; nil without one, and for modules without either.
+  private static func hostname(_ text: String?, _ module: CheckModule) throws(Problem) -> String? {
+    guard let text, !text.isEmpty else { return nil }
+    switch module.options {
+    case .http(let options):
+      let field = options.headers.first { $0.name.lowercased() == "host" }
+      if let field, field.value != text {
+        throw Problem(
+          .badRequest, "the module \(module.name) has a header field Host; omit hostname or use another module")
+      }
+    case .tls: break
+    case .route, .tcp, .icmp, .dns: return nil
+    }
+    switch (try? ReachabilityTarget(host: text))?.remote {
+    case .name: return text
+    case .address(let address) where address.family == .ipv4: return text
+    default:
+      throw Problem(.badRequest, "hostname must be a host name such as www.example.org, got \(text.debugDescription)")
+    }
   }
 
   /// Parses a target as for blackbox_exporter: without a scheme, which the module determines.

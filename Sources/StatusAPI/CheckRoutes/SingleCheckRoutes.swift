@@ -20,6 +20,7 @@ package enum SingleCheckRoutes {
     let mustBeUp = try require(context)
     return .later { promise in
       let run = plan.run(context.service.checks.checker) { outcomes in
+        chargeAttempts(outcomes, context)
         if let denial = outcomes.lazy.compactMap(Problem.init(denialOf:)).first {
           return promise.fulfil(context.answer(denial))
         }
@@ -43,6 +44,7 @@ package enum SingleCheckRoutes {
     let plan = try plan(context)
     return .later { promise in
       let run = plan.run(context.service.checks.checker) { outcomes in
+        chargeAttempts(outcomes, context)
         let snapshot = context.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
         let explanation = Diagnosis(of: outcome, in: snapshot)
@@ -91,6 +93,19 @@ package enum SingleCheckRoutes {
       throw Problem(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
     case .never(let excess): throw Problem(excess)
     }
+  }
+
+  /// Counts the addresses that checks have contacted besides the first ones, against the same limits.
+  ///
+  /// Their number is not known before. A client that exceeds its limit this way waits longer before its next checks.
+  static func chargeAttempts(_ outcomes: [CheckOutcome], _ context: RequestContext) {
+    let count = outcomes.reduce(0) { $0 + max(0, $1.result.evidence.attempts.count - 1) }
+    guard count > 0 else { return }
+    let schedule = context.service.targets.schedule
+    if schedule.limits.own(context.account).checksPerSecond == nil {
+      context.service.checks.rateLimiter.charge(count, client: context.client)
+    }
+    schedule.charge(count, for: context.account)
   }
 
   private static func admitClient(_ count: Int, _ context: RequestContext) throws(Problem) {

@@ -60,15 +60,25 @@ extension MetricCollector {
         })
       page.add(
         "reachd_target_certificate_expiry_timestamp_seconds", .gauge,
-        "Earliest expiry of the certificates that the last check of a registered target received, in seconds since 1970.",
-        reports.lazy.compactMap { report in
-          report.status.lastResult?.evidence.tls?.earliestExpiry.map {
-            .init(Double($0.microseconds / 1_000_000), ["id": report.definition.id])
-          }
-        })
+        "Earliest expiry on the certification path that the last check of a registered target verified, in seconds since 1970.",
+        expiries(reports) { $0.expiry ?? $0.earliestExpiry })
+      page.add(
+        "reachd_target_presented_certificate_expiry_timestamp_seconds", .gauge,
+        "Earliest expiry of all certificates that the last check of a registered target received, in seconds since 1970.",
+        expiries(reports, \.earliestExpiry))
       page.add(
         "reachd_targets_omitted", .gauge, "Registered targets without series of their own, because there are too many.",
         max(0, schedule.count - reports.count))
+    }
+  }
+
+  private static func expiries(
+    _ reports: [TargetReport], _ expiry: (CheckResult.TLS) -> Timestamp?
+  ) -> [MetricExposition.Sample] {
+    reports.compactMap { report in
+      report.status.lastResult?.evidence.tls.flatMap(expiry).map {
+        .init(Double($0.microseconds / 1_000_000), ["id": report.definition.id])
+      }
     }
   }
 

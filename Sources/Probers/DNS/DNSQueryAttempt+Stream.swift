@@ -6,15 +6,15 @@ internal import HostResolver
 internal import ReachabilityModel
 
 // DNS over TCP.
-extension DNSExchange {
+extension DNSQueryAttempt {
   func retryOverTCP() {
     loop.close(descriptor)
     descriptor = -1
-    loop.wake(check, at: nil)
+    connector.wake(self, at: nil)
     do throws(SocketFailure) {
       try connectStream()
     } catch {
-      loop.conclude(check, error.finding)
+      fail(error)
     }
   }
 
@@ -30,7 +30,7 @@ extension DNSExchange {
   func checkConnection(_ socket: ProberTCPSocket) {
     switch socket.progress() {
     case .pending: return
-    case .failed(let failure): loop.found(check, failure.finding)
+    case .failed(let failure): fail(failure)
     case .peerMismatch: loop.conclude(check, .denied)
     case .connected(let source):
       check.source = source
@@ -39,6 +39,7 @@ extension DNSExchange {
       step = .stream
       // A length precedes each message (RFC 1035 §4.2.2).
       unsent = ([UInt8(question.count >> 8), UInt8(question.count & 0xFF)] + question)[...]
+      connector.succeeded(self)
     }
   }
 
@@ -59,16 +60,16 @@ extension DNSExchange {
         received += bytes
         guard let length = DNSPacket.number(received, 0), received.count >= Int(length) + 2 else { continue }
         guard let reply = DNSResponse(Array(received.dropFirst(2).prefix(Int(length))), to: question) else {
-          return loop.conclude(
-            check, ProberResult(.down, .noReply, detail: "the response does not answer the query"))
+          return connector.failed(
+            self, ProberResult(.down, .noReply, detail: "the response does not answer the query"))
         }
-        return judge(reply)
+        return answered(reply)
       }
     }
   }
 
   private func broken() {
-    loop.conclude(
-      check, ProberResult(.down, .reset, detail: "the server closed the connection before it answered"))
+    connector.failed(
+      self, ProberResult(.down, .reset, detail: "the server closed the connection before it answered"))
   }
 }

@@ -1,0 +1,19 @@
+internal import CCurl
+internal import ReachabilityModel
+
+extension HTTPExchange {
+  /// Records the known parts of an answer, complete or not.
+  func note(_ transfer: HTTPTransfer) {
+    if answer.hasHead {
+      check.evidence.http = CheckResult.HTTP(
+        status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
+        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil,
+        retryAfter: answer.retryAfter)
+    }
+    let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)
+    if let ready { check.add(.tls, ready) }
+    guard let first = transfer.moment(CURLINFO_STARTTRANSFER_TIME_T) else { return }
+    check.add(.processing, max(.zero, first - (ready ?? .zero)))
+    if let last = transfer.moment(CURLINFO_TOTAL_TIME_T) { check.add(.transfer, max(.zero, last - first)) }
+  }
+}
