@@ -23,7 +23,9 @@ extension NetlinkQuerySocket {
       case .none: break
       case .refused(let refusal): answers[query] = .refused(refusal)
       case .from(let source):
-        again[query] = RouteQuery(query.destination, source: source, interfaceIndex: query.interfaceIndex)
+        var bound = query
+        bound.source = source
+        again[query] = bound
       }
     }
     guard !again.isEmpty else { return answers }

@@ -44,6 +44,15 @@ struct NetlinkRouteLookup {
     query.destination.family == .ipv6 && query.interfaceIndex != nil && !sendsBoundSource ? nil : query.source
   }
 
+  /// The number in the IP header.
+  private var protocolNumber: UInt8 {
+    switch query.transport?.protocol {
+    case .tcp, nil: UInt8(IPPROTO_TCP)
+    case .udp: UInt8(IPPROTO_UDP)
+    case .icmp: query.destination.family == .ipv4 ? UInt8(IPPROTO_ICMP) : UInt8(IPPROTO_ICMPV6)
+    }
+  }
+
   /// Adds the two requests, numbered `sequence` and `sequence + 1`.
   func append(to request: inout NetlinkRequest, sequence: UInt32) {
     // IPv4 reports table 254 for every table unless the actual one is requested; IPv6 always reports the actual one,
@@ -60,9 +69,11 @@ struct NetlinkRouteLookup {
         message.append(UInt32(0))
         message.append(flags)
         message.attribute(Int(RTA_DST.rawValue), query.destination)
-        // IPv6 also selects among several next hops by the protocol, and rules may match it: the lookup is for a TCP
-        // connection.
-        message.attribute(Int(RTA_IP_PROTO.rawValue), UInt8(IPPROTO_TCP))
+        // Rules may match the protocol and the port, and IPv6 selects among several next hops by the protocol.
+        message.attribute(Int(RTA_IP_PROTO.rawValue), protocolNumber)
+        if let port = query.transport?.port, port > 0 {
+          message.attribute(Int(RTA_DPORT.rawValue), port.bigEndian)
+        }
         if let source { message.attribute(Int(RTA_SRC.rawValue), source) }
         if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
       }

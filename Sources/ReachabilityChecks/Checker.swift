@@ -105,9 +105,10 @@ public final class Checker: Sendable {
       return prober.start(
         request,
         where: { [self] address, port in
-          // A redirect leads to another address.
-          if route.remote == .address(address) { return .allowed }
-          return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
+          // A redirect leads to another address or port.
+          if CheckRules.isTarget(of: request, address, port) { return .allowed }
+          return CheckRules.contactDecision(
+            request, for: address, port, provisionalVerdict(for: address, port, on: route))
         }, completion)
     default: return prober.start(request, where: { _, _ in .allowed }, completion)
     }
@@ -152,10 +153,10 @@ public final class Checker: Sendable {
   ) {
     let request = check.request
     let decision: @Sendable (IPAddress, UInt16?) -> ContactDecision = { [self] address, port in
-      if route.remote == .address(address), let before {
+      if CheckRules.isTarget(of: request, address, port), let before {
         return CheckRules.contactDecision(request, for: address, port, before)
       }
-      return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
+      return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, port, on: route))
     }
     check.didStart(
       prober.start(request, where: decision) { [self] result in

@@ -4,6 +4,8 @@ package struct KernelTables: Equatable, Sendable {
   package private(set) var interfaces: [Interface]
   /// All addresses, by interface, then by value, then by prefix length.
   package private(set) var addresses: [InterfaceAddress]
+  /// Whether policy rules select by protocol or port, so that lookups for other ports may have other answers.
+  package var hasTransportRules = false
 
   /// Creates tables from entries in any order.
   ///

@@ -151,12 +151,18 @@ public struct RouteQuery: Hashable, Sendable {
   public var source: IPAddress?
   /// The only interface to use; nil for any.
   public var interfaceIndex: UInt32?
+  /// The protocol and the port, so that policy rules on them apply; nil for a TCP connection without a port.
+  public var transport: TransportSelector?
 
   /// Creates a lookup.
-  public init(_ destination: IPAddress, source: IPAddress? = nil, interfaceIndex: UInt32? = nil) {
+  public init(
+    _ destination: IPAddress, source: IPAddress? = nil, interfaceIndex: UInt32? = nil,
+    transport: TransportSelector? = nil
+  ) {
     self.destination = destination
     self.source = source
     self.interfaceIndex = interfaceIndex
+    self.transport = transport
   }
 }
 

@@ -56,13 +56,13 @@ import Testing
     let query = RouteQuery("192.0.2.1")
     func asked() throws -> RouteAnswer? {
       try queries.barrier()
-      return try queries.lookUp([query], bySource: queries.hasSourceRules())[query]
+      return try queries.lookUp([query], bySource: queries.ruleSelectors().selectsIPv4BySource)[query]
     }
-    #expect(try !queries.hasSourceRules())
+    #expect(try !queries.ruleSelectors().selectsIPv4BySource)
     let plain = try asked()
     #expect(plain?.route?.hops == [.init(interfaceIndex: c0, gateway: "10.9.0.1")])
     try client.ip("rule add from 10.9.0.2 lookup 100")
-    #expect(try queries.hasSourceRules())
+    #expect(try queries.ruleSelectors().selectsIPv4BySource)
     #expect(try asked() == plain, "a table without routes")
     try client.ip("route add default via 10.9.0.7 table 100")
     #expect(try asked()?.route?.hops == [.init(interfaceIndex: c0, gateway: "10.9.0.7")])

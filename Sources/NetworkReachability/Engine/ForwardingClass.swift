@@ -7,6 +7,8 @@ typealias ForwardingClassID = Int32
 struct ForwardingClass {
   /// The longest prefix of a route or rule that contains the members.
   let prefix: IPPrefix
+  /// The protocol and port of the members' packets; nil while no policy rule matches these.
+  let transport: TransportSelector?
   /// The lookup that represents the class, of one of its members; nil before the first.
   var query: RouteQuery?
   /// The prefix and table of the route found, to ignore changes that cannot matter; nil when the lookup failed.
@@ -27,7 +29,10 @@ struct ForwardingClass {
   /// Members were added after the last answer.
   var hasNewMembers = true
 
-  init(prefix: IPPrefix) { self.prefix = prefix }
+  init(prefix: IPPrefix, transport: TransportSelector? = nil) { (self.prefix, self.transport) = (prefix, transport) }
+
+  /// The lookup for a member.
+  func query(for member: IPAddress) -> RouteQuery { RouteQuery(member, transport: transport) }
 
   /// Whether a change of a prefix that contains the class may change its answer.
   ///

@@ -174,7 +174,9 @@ package enum TargetRules {
     var destination = address.unmapped
     // A connection to 0.0.0.0 or :: is one to this machine; `RTM_GETROUTE` refuses the first and takes the second for a host.
     if destination.isUnspecified { destination = .loopback(destination.family) }
-    return RouteQuery(destination, source: source(of: target, towards: destination), interfaceIndex: index)
+    return RouteQuery(
+      destination, source: source(of: target, towards: destination), interfaceIndex: index,
+      transport: target.transport)
   }
 
   /// The source of a target; nil for a loopback source and a remote elsewhere, as in SCNetworkReachability.
