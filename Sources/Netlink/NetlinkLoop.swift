@@ -170,9 +170,8 @@ final class NetlinkLoop {
     var survey = KernelSurvey(
       tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
     if observer.needsRouteBlocks(isAfterLoss: isAll) { survey.changes.allBlocks = try queries.routeBlocks() }
-    let bySource = reader.rules.selectsIPv4BySource
-    shared.hasSourceRules.store(bySource, ordering: .relaxed)
-    return try queries.lookUp(observer.routeQueries(for: survey), bySource: bySource)
+    shared.rules.store(reader.rules.rawValue, ordering: .relaxed)
+    return try queries.lookUp(observer.routeQueries(for: survey), rules: reader.rules)
   }
 
   /// Compares the observer's state with the reading.

@@ -22,6 +22,8 @@ struct NetlinkRouteLookup {
   let query: RouteQuery
   /// Whether an IPv6 request with an interface contains the source too.
   let sendsBoundSource: Bool
+  /// The source port of the packets; 0 for none.
+  var sourcePort: UInt16 = 0
   /// The matching route.
   var match: Answer?
   /// What a packet would do.
@@ -74,6 +76,7 @@ struct NetlinkRouteLookup {
         if let port = query.transport?.port, port > 0 {
           message.attribute(Int(RTA_DPORT.rawValue), port.bigEndian)
         }
+        if sourcePort > 0 { message.attribute(Int(RTA_SPORT.rawValue), sourcePort.bigEndian) }
         if let source { message.attribute(Int(RTA_SRC.rawValue), source) }
         if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
       }
@@ -89,6 +92,7 @@ struct NetlinkRouteLookup {
     case (.route(let match), _): merged(match.route, nil)
     case (.refused(let ack), .route(let plain)) where isMulticastDestination(plain.route, ack):
       multicastAnswer(plain.route)
+    case (.refused(let ack), .route(let plain)) where isAssumed(plain.route, ack): assumedAnswer(plain.route)
     case (.refused(let ack), _): .refused(refusal(ack))
     case (nil, _): .refused(.failed(errno: ENODATA))
     }
@@ -121,6 +125,20 @@ struct NetlinkRouteLookup {
   private func multicastAnswer(_ plain: Route) -> RouteAnswer {
     var route = plain
     route.source = query.source ?? plain.source
+    return .route(route)
+  }
+
+  /// Whether the kernel has no route, or one that rejects the destination, and assumes that the destination is on the link of
+  /// the lookup's interface (`ip_route_output_key_hash_rcu` in net/ipv4/route.c).
+  private func isAssumed(_ plain: Route, _ ack: NetlinkAck) -> Bool {
+    ack.errno == EHOSTUNREACH && query.interfaceIndex != nil && query.destination.family == .ipv4
+      && plain.type == .unicast && plain.hops.first?.gateway == nil
+  }
+
+  private func assumedAnswer(_ plain: Route) -> RouteAnswer {
+    var route = plain
+    route.source = query.source ?? plain.source
+    route.isAssumed = true
     return .route(route)
   }
 
@@ -158,9 +176,7 @@ struct NetlinkRouteLookup {
   private func refusal(_ ack: NetlinkAck) -> RouteAnswer.Refusal {
     switch ack.errno {
     case ENETUNREACH, ENODEV: .noRoute
-    // For a query that is bound to an interface, IPv4 returns the same error for a missing and for an unreachable
-    // route.
-    case EHOSTUNREACH: query.interfaceIndex != nil && query.destination.family == .ipv4 ? .noRoute : .unreachable
+    case EHOSTUNREACH: .unreachable
     case EACCES: .prohibited
     // A blackhole has no error text; a request that the kernel does not understand has one.
     case EINVAL where ack.text == nil && hasErrorTexts: .blackhole

@@ -12,7 +12,7 @@ struct NetlinkTableReader {
   /// The last complete reading may be inconsistent, because changes interrupted every attempt.
   private var isInterrupted = false
   /// What the policy rules of the last reading match.
-  private(set) var rules = NetlinkRuleSelectors()
+  private(set) var rules: NetlinkRuleSelectors = []
   /// The tables as of the last reading.
   private(set) var tables = KernelTables()
 
@@ -34,7 +34,7 @@ struct NetlinkTableReader {
     if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
     if batch.isAfterLoss || isAudit || batch.causes.contains(.ruleChanged) {
       rules = try queries.ruleSelectors()
-      tables.hasTransportRules = rules.selectsByTransport
+      tables.hasTransportRules = rules.contains(.transport)
     }
     guard batch.touchesTables else { return }
     if !needsAll { needsAll = try !readOnly(batch.links, queries) }
@@ -46,7 +46,10 @@ struct NetlinkTableReader {
     }
     let sorted = links.values.sorted { $0.interface.index < $1.interface.index }
     tables = KernelTables(interfaces: classifier.classify(sorted), addresses: addresses)
-    tables.hasTransportRules = rules.selectsByTransport
+    tables.hasTransportRules = rules.contains(.transport)
+    for link in links.values {
+      for name in link.alternativeNames { tables.alternativeNames[name] = link.interface.index }
+    }
   }
 
   /// Reads only the given links.
@@ -70,11 +73,12 @@ struct NetlinkTableReader {
 }
 
 /// What policy rules match, as far as lookups differ by it.
-struct NetlinkRuleSelectors: Equatable {
-  /// An IPv4 rule is for certain source addresses, which matters to ``NetlinkQuerySocket/lookUp(_:bySource:)``.
-  var selectsIPv4BySource = false
+struct NetlinkRuleSelectors: OptionSet {
+  let rawValue: UInt8
+  /// An IPv4 rule is for certain source addresses.
+  static let ipv4Source = NetlinkRuleSelectors(rawValue: 1 << 0)
   /// A rule of either family is for certain protocols or ports.
-  var selectsByTransport = false
+  static let transport = NetlinkRuleSelectors(rawValue: 1 << 1)
 }
 
 // The blocks of all routes, and policy rules.
@@ -101,25 +105,17 @@ extension NetlinkQuerySocket {
 
   /// Reads what the policy rules match.
   func ruleSelectors() throws(KernelError) -> NetlinkRuleSelectors {
-    var found = NetlinkRuleSelectors()
+    var found: NetlinkRuleSelectors = []
     for family in IPAddress.Family.allCases {
       try rules(family) { body in
         // struct fib_rule_hdr: family, dst_len, src_len.
-        if family == .ipv4, body.load(2) ?? UInt8(0) > 0 { found.selectsIPv4BySource = true }
+        if family == .ipv4, body.load(2) ?? UInt8(0) > 0 { found.insert(.ipv4Source) }
         body.forEachAttribute(from: 12) { type, _ in
-          if [FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE].contains(type) { found.selectsByTransport = true }
+          if [FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE].contains(type) { found.insert(.transport) }
         }
       }
     }
     return found
-  }
-
-  /// Whether an IPv6 policy rule that rejects packets exists.
-  func hasRejectingRules() throws(KernelError) -> Bool {
-    var isFound = false
-    // The eighth byte of struct fib_rule_hdr is the action: 6 FR_ACT_BLACKHOLE, 7 unreachable, 8 FR_ACT_PROHIBIT.
-    try rules(.ipv6) { body in isFound = isFound || [6, 8].contains(body.load(7) ?? UInt8(0)) }
-    return isFound
   }
 
   private func rules(_ family: IPAddress.Family, _ body: (NetlinkBytes) -> Void) throws(KernelError) {

@@ -3,6 +3,17 @@ internal import ReachabilityModel
 
 // The route of a check: provisional before sending, confirmed after a failure.
 extension Checker {
+  /// The request with the name of its interface in place of its index or its alternative name, which sockets cannot be bound to
+  /// (socket(7), SO_BINDTODEVICE).
+  func withInterfaceName(_ request: CheckRequest) -> CheckRequest {
+    guard let interface = request.interface, let name = monitor.interfaceName(ofScope: interface) else {
+      return request
+    }
+    var named = request
+    named.interface = name
+    return named
+  }
+
   /// Evaluates the route to the checked address; without an address, to the last known ones, or to the host when its name
   /// could not be resolved.
   func evaluate(

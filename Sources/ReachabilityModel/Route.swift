@@ -20,6 +20,9 @@ public struct Route: Hashable, Sendable {
   public var source: IPAddress?
   /// The preferred source address of the route, for all its next hops; nil when the kernel selects one.
   public var preferredSource: IPAddress?
+  /// Whether the kernel has no route, and assumes that the destination is on the link of the interface to which an IPv4 socket
+  /// is bound.
+  public var isAssumed = false
   /// The remaining lifetime (`RTA_CACHEINFO`); nil when the route does not expire; zero or less when it has expired.
   public var expiresIn: Duration?
 

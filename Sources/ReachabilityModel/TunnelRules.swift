@@ -30,6 +30,7 @@ package enum TunnelRules {
       return tunnel
     }
     var applied = KernelTables(interfaces: interfaces, addresses: tables.addresses)
+    applied.alternativeNames = tables.alternativeNames
     applied.hasTransportRules = tables.hasTransportRules
     return applied
   }

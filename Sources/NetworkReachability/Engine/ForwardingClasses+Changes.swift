@@ -61,6 +61,13 @@ extension ForwardingClasses {
     }
   }
 
+  /// Separates the members of each class by protocol and port, or joins them, after the policy rules have changed.
+  private mutating func separate(byTransport isSeparate: Bool, _ debouncer: inout Debouncer) {
+    guard hasTransportRules != isSeparate else { return }
+    hasTransportRules = isSeparate
+    for family in indexes.indices { classify(family, onlyNew: false, &debouncer) }
+  }
+
   private mutating func replacePrefixes(
     with listed: Set<RouteChanges.Block>, isAudit: Bool, _ debouncer: inout Debouncer
   ) {

@@ -2,8 +2,8 @@ internal import ReachabilityModel
 
 /// Groups the watched addresses into ``ForwardingClass``es, and finds the classes that a changed route affects (ADR 15).
 ///
-/// An address belongs to the class of the longest prefix that contains it, over the prefixes of all routes and rules. While
-/// policy rules match protocols or ports, those of its packets are part of the class, too.
+/// An address belongs to the class of the longest prefix that contains it, over the prefixes of all routes and rules, and of the
+/// protocol and port of its packets while policy rules match these.
 /// Addresses that need lookups of their own (pairs, scoped targets, special addresses) are in the index, but in no class.
 struct ForwardingClasses {
   /// The addresses of IPv4, then those of IPv6.
@@ -13,9 +13,8 @@ struct ForwardingClasses {
   /// By identifier; nil where a class was removed.
   var classes: [ForwardingClass?] = []
   private var freeIDs: [ForwardingClassID] = []
-  private var ids: [Key: ForwardingClassID] = [:]
-  /// Policy rules match protocols or ports.
-  private var hasTransportRules = false
+  private var ids: [ForwardingClass.Key: ForwardingClassID] = [:]
+  var hasTransportRules = false
   /// The classes that the next reading looks up.
   private var affected: [ForwardingClassID] = []
   /// The number of the last survey; each survey looks a class up once.
@@ -24,11 +23,6 @@ struct ForwardingClasses {
   var auditPosition = 0
   /// The prefixes that the last audit listed and ``prefixes`` lacked.
   var missingPrefixes = 0
-
-  private struct Key: Hashable {
-    let prefix: IPPrefix
-    let transport: TransportSelector?
-  }
 
   // MARK: - Addresses
 
@@ -151,17 +145,10 @@ struct ForwardingClasses {
     }
   }
 
-  /// Separates the members of each class by protocol and port, or joins them, after the policy rules have changed.
-  mutating func separate(byTransport isSeparate: Bool, _ debouncer: inout Debouncer) {
-    guard hasTransportRules != isSeparate else { return }
-    hasTransportRules = isSeparate
-    for family in indexes.indices { classify(family, onlyNew: false, &debouncer) }
-  }
-
   /// Moves an address to the class of a prefix.
   mutating func move(_ family: Int, _ position: Int, to prefix: IPPrefix, _ debouncer: inout Debouncer) {
     let old = indexes[family].classes[position]
-    let new = id(of: Key(prefix: prefix, transport: hasTransportRules ? indexes[family].transports[position] : nil))
+    let new = id(of: .init(prefix: prefix, transport: hasTransportRules ? indexes[family].transports[position] : nil))
     guard new != old else { return }
     if old >= 0, let left = classes[Int(old)], left.isUniform { setPath(left.path, family, at: position, &debouncer) }
     endUniformity(new, &debouncer)
@@ -172,7 +159,7 @@ struct ForwardingClasses {
     if old >= 0, classes[Int(old)]?.query?.destination == indexes[family].address(at: position) { markAffected(old) }
   }
 
-  private mutating func id(of key: Key) -> ForwardingClassID {
+  private mutating func id(of key: ForwardingClass.Key) -> ForwardingClassID {
     if let id = ids[key] { return id }
     let id: ForwardingClassID
     if let reused = freeIDs.popLast() {
@@ -181,14 +168,14 @@ struct ForwardingClasses {
       id = ForwardingClassID(classes.count)
       classes.append(nil)
     }
-    classes[Int(id)] = ForwardingClass(prefix: key.prefix, transport: key.transport)
+    classes[Int(id)] = ForwardingClass(key)
     ids[key] = id
     return id
   }
 
   mutating func remove(_ id: ForwardingClassID) {
-    guard let entry = classes[Int(id)] else { return }
-    ids[Key(prefix: entry.prefix, transport: entry.transport)] = nil
+    guard let key = classes[Int(id)]?.key else { return }
+    ids[key] = nil
     classes[Int(id)] = nil
     freeIDs.append(id)
   }

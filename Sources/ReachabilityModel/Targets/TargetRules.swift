@@ -144,7 +144,10 @@ package enum TargetRules {
       // Every link has these addresses, so that connect(2) refuses them without an interface (RFC 4007 §6).
       let isAmbiguous = query.destination.family == .ipv6 && query.destination.isLinkLocal
       if isAmbiguous, query.interfaceIndex == nil { return .none(.noRoute) }
-      return answers[query].map { StatusRules.evaluate($0, to: query, in: tables) } ?? .unknown(.starting)
+      guard let answer = answers[query] else { return .unknown(.starting) }
+      // Programs whose interface must have a certain type do not bind their sockets to it.
+      if target.interface == nil, answer.found?.isAssumed == true { return .none(.noRoute) }
+      return StatusRules.evaluate(answer, to: query, in: tables)
     }
   }
 
