@@ -53,12 +53,22 @@ extension JSON {
     defer { bytes.append(UInt8(ascii: "\"")) }
     // Almost no text has characters to escape, and those of Swift are contiguous.
     let isCopied = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
-      guard unsafe !utf8.contains(where: isEscaped) else { return false }
+      guard unsafe !utf8.contains(where: mayBeEscaped) else { return false }
       unsafe bytes.append(contentsOf: utf8)
       return true
     }
     if isCopied == true { return }
-    for byte in text.utf8 {
+    for scalar in text.unicodeScalars {
+      guard scalar.isASCII else {
+        if isControl(scalar) {
+          let digits = String(scalar.value, radix: 16)
+          bytes += "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8
+        } else {
+          bytes += scalar.utf8
+        }
+        continue
+      }
+      let byte = UInt8(truncatingIfNeeded: scalar.value)
       switch byte {
       case UInt8(ascii: "\""): bytes += "\\\"".utf8
       case UInt8(ascii: "\\"): bytes += "\\\\".utf8
@@ -73,8 +83,19 @@ extension JSON {
     }
   }
 
-  private static func isEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
+  /// Whether a character beyond ASCII is escaped: controls (C1) and marks of the direction of text, which a terminal interprets,
+  /// and line separators, at which common readers of event streams split lines (NEL, LS, PS).
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x80...0x9f, 0x61c, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// Whether a byte is escaped, or begins the code of a character that may be.
+  private static func mayBeEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f || byte == 0xc2
+      || byte == 0xd8 || byte == 0xe2
   }
 }
 

@@ -60,4 +60,8 @@ enum Limits {
   static let stopThreshold = Duration.seconds(5)
   /// Bytes read from a sysfs file; `uevent` of a network device has about 60.
   static let sysfsFile = 4096
+
+  /// Source ports for which the leg of a multipath route is looked up; with two equal legs, one of 65,536 destinations is not
+  /// looked up for both.
+  static let multipathPorts: [UInt16] = (0..<16).map { 33_000 + 1_000 * $0 }
 }

@@ -78,6 +78,7 @@ extension NetlinkDecoder {
       hardwareType: hardwareType)
     var master: UInt32?
     var parent: String?
+    var alternativeNames: [String] = []
     var lowerIsElsewhere = false
     let isComplete = body.forEachAttribute(from: 16) { type, value in
       switch type {
@@ -91,13 +92,16 @@ extension NetlinkDecoder {
         interface.operationalState = value.load(0).flatMap(Interface.OperationalState.init) ?? .unknown
       case IFLA_LINKINFO: interface.kind = kind(value)
       case IFLA_PARENT_DEV_NAME: parent = value.text
+      case IFLA_PROP_LIST:
+        value.forEachAttribute { type, value in if type == IFLA_ALT_IFNAME { alternativeNames.append(value.text) } }
       default: break
       }
     }
     guard isComplete else { return nil }
     // Tunnels without a lower device report 0; some devices report their own index.
     if lowerIsElsewhere || interface.lowerIndex == 0 || interface.lowerIndex == index { interface.lowerIndex = nil }
-    return NetlinkLinkMessage(interface: interface, masterIndex: master, parentDevice: parent)
+    return NetlinkLinkMessage(
+      interface: interface, masterIndex: master, alternativeNames: alternativeNames, parentDevice: parent)
   }
 
   private static func kind(_ linkInfo: NetlinkBytes) -> String? {

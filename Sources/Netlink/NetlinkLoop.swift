@@ -127,7 +127,7 @@ final class NetlinkLoop {
   private func read(_ receivedAt: NetlinkEventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
     var batch = receivedAt
-    try reader.read(batch, queries)
+    try reader.read(batch, isAudit: isAudit, queries)
     // An audit compares the tables with the events so far.
     if batch.needsBarrier, !isAudit { batch.merge(try readWhatFollowed(queries)) }
     let hasNewRouters = try receiver.followRouters(queries, afterLoss: batch.isAfterLoss, at: KernelClock.uptime)
@@ -170,11 +170,8 @@ final class NetlinkLoop {
     var survey = KernelSurvey(
       tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
     if observer.needsRouteBlocks(isAfterLoss: isAll) { survey.changes.allBlocks = try queries.routeBlocks() }
-    if isAll || batch.causes.contains(.ruleChanged) {
-      shared.hasSourceRules.store(try queries.hasSourceRules(), ordering: .relaxed)
-    }
-    let bySource = shared.hasSourceRules.load(ordering: .relaxed)
-    return try queries.lookUp(observer.routeQueries(for: survey), bySource: bySource)
+    shared.rules.store(reader.rules.rawValue, ordering: .relaxed)
+    return try queries.lookUp(observer.routeQueries(for: survey), rules: reader.rules)
   }
 
   /// Compares the observer's state with the reading.

@@ -34,6 +34,8 @@ struct NetlinkLinkMessage: Hashable {
   var interface: Interface
   /// The bridge, bond or VRF that the link belongs to.
   var masterIndex: UInt32?
+  /// The alternative names of the link (ip-link(8), `altname`).
+  var alternativeNames: [String] = []
   /// The bus device of the link, such as `virtio2`; nil for virtual devices and old kernels.
   var parentDevice: String?
 }

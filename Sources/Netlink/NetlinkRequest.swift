@@ -43,6 +43,15 @@ struct NetlinkRequest {
     append(number)
   }
 
+  /// Adds an attribute with an integer of 2 bytes.
+  mutating func attribute(_ type: Int, _ number: UInt16) {
+    append(UInt16(6))
+    append(UInt16(type))
+    append(number)
+    // Padded to 4 bytes.
+    append(UInt16(0))
+  }
+
   /// Adds an attribute with a byte.
   mutating func attribute(_ type: Int, _ byte: UInt8) {
     append(UInt16(5))

@@ -22,6 +22,8 @@ struct NetlinkRouteLookup {
   let query: RouteQuery
   /// Whether an IPv6 request with an interface contains the source too.
   let sendsBoundSource: Bool
+  /// The source port of the packets; 0 for none.
+  var sourcePort: UInt16 = 0
   /// The matching route.
   var match: Answer?
   /// What a packet would do.
@@ -44,6 +46,15 @@ struct NetlinkRouteLookup {
     query.destination.family == .ipv6 && query.interfaceIndex != nil && !sendsBoundSource ? nil : query.source
   }
 
+  /// The number in the IP header.
+  private var protocolNumber: UInt8 {
+    switch query.transport?.protocol {
+    case .tcp, nil: UInt8(IPPROTO_TCP)
+    case .udp: UInt8(IPPROTO_UDP)
+    case .icmp: query.destination.family == .ipv4 ? UInt8(IPPROTO_ICMP) : UInt8(IPPROTO_ICMPV6)
+    }
+  }
+
   /// Adds the two requests, numbered `sequence` and `sequence + 1`.
   func append(to request: inout NetlinkRequest, sequence: UInt32) {
     // IPv4 reports table 254 for every table unless the actual one is requested; IPv6 always reports the actual one,
@@ -60,9 +71,12 @@ struct NetlinkRouteLookup {
         message.append(UInt32(0))
         message.append(flags)
         message.attribute(Int(RTA_DST.rawValue), query.destination)
-        // IPv6 also selects among several next hops by the protocol, and rules may match it: the lookup is for a TCP
-        // connection.
-        message.attribute(Int(RTA_IP_PROTO.rawValue), UInt8(IPPROTO_TCP))
+        // Rules may match the protocol and the port, and IPv6 selects among several next hops by the protocol.
+        message.attribute(Int(RTA_IP_PROTO.rawValue), protocolNumber)
+        if let port = query.transport?.port, port > 0 {
+          message.attribute(Int(RTA_DPORT.rawValue), port.bigEndian)
+        }
+        if sourcePort > 0 { message.attribute(Int(RTA_SPORT.rawValue), sourcePort.bigEndian) }
         if let source { message.attribute(Int(RTA_SRC.rawValue), source) }
         if let index = query.interfaceIndex { message.attribute(Int(RTA_OIF.rawValue), index) }
       }
@@ -78,6 +92,7 @@ struct NetlinkRouteLookup {
     case (.route(let match), _): merged(match.route, nil)
     case (.refused(let ack), .route(let plain)) where isMulticastDestination(plain.route, ack):
       multicastAnswer(plain.route)
+    case (.refused(let ack), .route(let plain)) where isAssumed(plain.route, ack): assumedAnswer(plain.route)
     case (.refused(let ack), _): .refused(refusal(ack))
     case (nil, _): .refused(.failed(errno: ENODATA))
     }
@@ -110,6 +125,20 @@ struct NetlinkRouteLookup {
   private func multicastAnswer(_ plain: Route) -> RouteAnswer {
     var route = plain
     route.source = query.source ?? plain.source
+    return .route(route)
+  }
+
+  /// Whether the kernel has no route, or one that rejects the destination, and assumes that the destination is on the link of
+  /// the lookup's interface (`ip_route_output_key_hash_rcu` in net/ipv4/route.c).
+  private func isAssumed(_ plain: Route, _ ack: NetlinkAck) -> Bool {
+    ack.errno == EHOSTUNREACH && query.interfaceIndex != nil && query.destination.family == .ipv4
+      && plain.type == .unicast && plain.hops.first?.gateway == nil
+  }
+
+  private func assumedAnswer(_ plain: Route) -> RouteAnswer {
+    var route = plain
+    route.source = query.source ?? plain.source
+    route.isAssumed = true
     return .route(route)
   }
 
@@ -147,9 +176,7 @@ struct NetlinkRouteLookup {
   private func refusal(_ ack: NetlinkAck) -> RouteAnswer.Refusal {
     switch ack.errno {
     case ENETUNREACH, ENODEV: .noRoute
-    // For a query that is bound to an interface, IPv4 returns the same error for a missing and for an unreachable
-    // route.
-    case EHOSTUNREACH: query.interfaceIndex != nil && query.destination.family == .ipv4 ? .noRoute : .unreachable
+    case EHOSTUNREACH: .unreachable
     case EACCES: .prohibited
     // A blackhole has no error text; a request that the kernel does not understand has one.
     case EINVAL where ack.text == nil && hasErrorTexts: .blackhole

@@ -29,8 +29,8 @@ final class NetlinkShared: Sendable {
   let lookups = Locked<NetlinkQuerySocket?>(nil)
   /// A separate socket for lookups behind a barrier: a caller that waits for the kernel must not block other lookups.
   let barriers = Locked<NetlinkQuerySocket?>(nil)
-  /// Whether the last reading contained IPv4 rules for packets from certain source addresses.
-  let hasSourceRules = Atomic(false)
+  /// What the policy rules of the last reading match: the raw value of ``NetlinkRuleSelectors``.
+  let rules = Atomic<UInt8>(0)
   /// Opened after the last call to the observer, when everything is closed.
   let latch = Latch()
   private let lifecycle = Locked(Lifecycle())

@@ -126,8 +126,8 @@ package final class NetlinkSource: KernelSource {
   /// - Returns: an answer for every query.
   /// - Throws: a ``KernelError`` when the kernel does not respond, or the source does not run.
   package func nonblockingLookup(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    let bySource = shared.hasSourceRules.load(ordering: .relaxed)
-    return try use(shared.lookups) { (lookups) throws(KernelError) in try lookups.lookUp(queries, bySource: bySource) }
+    let rules = NetlinkRuleSelectors(rawValue: shared.rules.load(ordering: .relaxed))
+    return try use(shared.lookups) { (lookups) throws(KernelError) in try lookups.lookUp(queries, rules: rules) }
   }
 
   private func use<Result: Sendable>(

@@ -23,6 +23,8 @@ final class NetlinkSourceAddressLookup {
   private let descriptor: NetlinkDescriptor?
   /// A socket for IPv4 destinations, which only kernels need that do not report source addresses.
   private lazy var ipv4Descriptor = try? Self.open(AF_INET)
+  /// The network namespace of the descriptors.
+  private let namespace = NetworkNamespace.current
 
   /// Opens the socket.
   ///
@@ -38,9 +40,11 @@ final class NetlinkSourceAddressLookup {
     }
   }
 
-  private static func open(_ family: Int32) throws(KernelError) -> NetlinkDescriptor {
-    let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    return NetlinkDescriptor(Int32(try NetlinkSyscall.check("socket UDP") { socket(family, kind, 0) }))
+  private static func open(
+    _ family: Int32, _ type: __socket_type = SOCK_DGRAM
+  ) throws(KernelError) -> NetlinkDescriptor {
+    let kind = Int32(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    return NetlinkDescriptor(Int32(try NetlinkSyscall.check("socket") { socket(family, kind, 0) }))
   }
 
   /// The address from which a connection to `destination` would be made, or the kernel's refusal.
@@ -62,11 +66,57 @@ final class NetlinkSourceAddressLookup {
     return connected(descriptor, destination, scopeID: destination.isLinkLocal ? interfaceIndex : 0)
   }
 
+  /// What a socket shows that is opened for one lookup and bound as the lookup says.
+  ///
+  /// A socket can be bound to another interface by privileged processes only, so that it cannot be used again. While policy
+  /// rules match protocols, it is a TCP socket for lookups of TCP. With TCP_FASTOPEN_NO_COOKIE, connect(2) selects the route and
+  /// the source address, and leaves the first packet to the first write (`tcp_fastopen_defer_connect` in
+  /// net/ipv4/tcp_fastopen.c).
+  ///
+  /// - Parameters:
+  ///   - query: a lookup for an IPv6 destination.
+  ///   - rules: what policy rules match.
+  /// - Returns: the selection; unavailable also if this thread is in another namespace than the source.
+  func newConnection(for query: RouteQuery, _ rules: NetlinkRuleSelectors) -> Selection {
+    guard namespace != nil, namespace == NetworkNamespace.current else { return .unavailable }
+    let isTCP = rules.contains(.transport) && query.transport?.protocol ?? .tcp == .tcp
+    guard let descriptor = try? Self.open(AF_INET6, isTCP ? SOCK_STREAM : SOCK_DGRAM) else { return .unavailable }
+    if isTCP {
+      guard Self.set(descriptor, Int32(IPPROTO_TCP), CNetlink_TCP_FASTOPEN_CONNECT, 1),
+        Self.set(descriptor, Int32(IPPROTO_TCP), CNetlink_TCP_FASTOPEN_NO_COOKIE, 1)
+      else { return .unavailable }
+    }
+    let scope = query.destination.isLinkLocal ? query.interfaceIndex ?? 0 : 0
+    if let index = query.interfaceIndex {
+      guard Self.set(descriptor, SOL_SOCKET, CNetlink_SO_BINDTOIFINDEX, Int32(truncatingIfNeeded: index)) else {
+        return .unavailable
+      }
+    }
+    if let source = query.source {
+      _ = Self.set(descriptor, Int32(IPPROTO_IP), CNetlink_IP_BIND_ADDRESS_NO_PORT, 1)
+      var address = NetlinkPeerAddress(source, port: 0, scopeID: source.isLinkLocal ? query.interfaceIndex ?? 0 : 0)
+      let length = address.length
+      let bound = unsafe address.withSockaddr { unsafe bind(descriptor.number, $0, length) }
+      guard bound == 0 else { return .unavailable }
+    }
+    let selection = connected(descriptor, query.destination, port: query.transport?.port ?? 0, scopeID: scope)
+    // No port was left.
+    return selection == .refused(EADDRNOTAVAIL) || selection == .refused(EAGAIN) ? .unavailable : selection
+  }
+
+  private static func set<Option: BinaryInteger>(
+    _ descriptor: NetlinkDescriptor, _ level: Int32, _ option: Option, _ value: Int32
+  ) -> Bool {
+    var value = value
+    let length = socklen_t(MemoryLayout<Int32>.size)
+    return unsafe setsockopt(descriptor.number, level, Int32(truncatingIfNeeded: option), &value, length) == 0
+  }
+
   private func connected(
-    _ descriptor: NetlinkDescriptor, _ destination: IPAddress, scopeID: UInt32 = 0
+    _ descriptor: NetlinkDescriptor, _ destination: IPAddress, port: UInt16 = 0, scopeID: UInt32 = 0
   ) -> Selection {
     // Any port except zero; nothing is sent there.
-    var address = NetlinkPeerAddress(destination, port: 9, scopeID: scopeID)
+    var address = NetlinkPeerAddress(destination, port: port == 0 ? 9 : port, scopeID: scopeID)
     let code = connect(descriptor, &address)
     guard code == 0 else { return .refused(code) }
     defer {

@@ -11,6 +11,8 @@ struct NetlinkTableReader {
   private var addresses: [InterfaceAddress] = []
   /// The last complete reading may be inconsistent, because changes interrupted every attempt.
   private var isInterrupted = false
+  /// What the policy rules of the last reading match.
+  private(set) var rules: NetlinkRuleSelectors = []
   /// The tables as of the last reading.
   private(set) var tables = KernelTables()
 
@@ -18,10 +20,22 @@ struct NetlinkTableReader {
 
   /// Waits until the kernel has completed the changes that a batch announces, and reads the tables that they may
   /// affect.
-  mutating func read(_ batch: NetlinkEventBatch, _ queries: NetlinkQuerySocket) throws(KernelError) {
+  ///
+  /// - Parameters:
+  ///   - batch: what may have changed.
+  ///   - isAudit: whether to read the policy rules although no change was announced.
+  ///   - queries: the socket.
+  /// - Throws: a ``KernelError`` when the kernel refuses or does not answer.
+  mutating func read(
+    _ batch: NetlinkEventBatch, isAudit: Bool = false, _ queries: NetlinkQuerySocket
+  ) throws(KernelError) {
     var needsAll = batch.needsTables || isInterrupted
     // A request for a link takes the lock that the barrier waits for, and so acts as a barrier.
     if batch.needsBarrier, needsAll || batch.links.isEmpty { try queries.barrier() }
+    if batch.isAfterLoss || isAudit || batch.causes.contains(.ruleChanged) {
+      rules = try queries.ruleSelectors()
+      tables.hasTransportRules = rules.contains(.transport)
+    }
     guard batch.touchesTables else { return }
     if !needsAll { needsAll = try !readOnly(batch.links, queries) }
     if needsAll || batch.needsAddresses {
@@ -32,6 +46,10 @@ struct NetlinkTableReader {
     }
     let sorted = links.values.sorted { $0.interface.index < $1.interface.index }
     tables = KernelTables(interfaces: classifier.classify(sorted), addresses: addresses)
+    tables.hasTransportRules = rules.contains(.transport)
+    for link in links.values {
+      for name in link.alternativeNames { tables.alternativeNames[name] = link.interface.index }
+    }
   }
 
   /// Reads only the given links.
@@ -52,6 +70,15 @@ struct NetlinkTableReader {
     }
     return true
   }
+}
+
+/// What policy rules match, as far as lookups differ by it.
+struct NetlinkRuleSelectors: OptionSet {
+  let rawValue: UInt8
+  /// An IPv4 rule is for certain source addresses.
+  static let ipv4Source = NetlinkRuleSelectors(rawValue: 1 << 0)
+  /// A rule of either family is for certain protocols or ports.
+  static let transport = NetlinkRuleSelectors(rawValue: 1 << 1)
 }
 
 // The blocks of all routes, and policy rules.
@@ -76,20 +103,19 @@ extension NetlinkQuerySocket {
     return blocks
   }
 
-  /// Whether an IPv4 policy rule for certain source addresses exists, which matters to ``lookUp(_:bySource:)``.
-  func hasSourceRules() throws(KernelError) -> Bool {
-    var isFound = false
-    // struct fib_rule_hdr: family, dst_len, src_len.
-    try rules(.ipv4) { body in isFound = isFound || body.load(2) ?? UInt8(0) > 0 }
-    return isFound
-  }
-
-  /// Whether an IPv6 policy rule that rejects packets exists.
-  func hasRejectingRules() throws(KernelError) -> Bool {
-    var isFound = false
-    // The eighth byte of struct fib_rule_hdr is the action: 6 FR_ACT_BLACKHOLE, 7 unreachable, 8 FR_ACT_PROHIBIT.
-    try rules(.ipv6) { body in isFound = isFound || [6, 8].contains(body.load(7) ?? UInt8(0)) }
-    return isFound
+  /// Reads what the policy rules match.
+  func ruleSelectors() throws(KernelError) -> NetlinkRuleSelectors {
+    var found: NetlinkRuleSelectors = []
+    for family in IPAddress.Family.allCases {
+      try rules(family) { body in
+        // struct fib_rule_hdr: family, dst_len, src_len.
+        if family == .ipv4, body.load(2) ?? UInt8(0) > 0 { found.insert(.ipv4Source) }
+        body.forEachAttribute(from: 12) { type, _ in
+          if [FRA_IP_PROTO, FRA_SPORT_RANGE, FRA_DPORT_RANGE].contains(type) { found.insert(.transport) }
+        }
+      }
+    }
+    return found
   }
 
   private func rules(_ family: IPAddress.Family, _ body: (NetlinkBytes) -> Void) throws(KernelError) {

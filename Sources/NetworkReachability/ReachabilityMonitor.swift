@@ -145,6 +145,9 @@ public final class ReachabilityMonitor: Sendable {
   /// The last published verdict for a watched target; nil when it is not watched or not evaluated yet.
   public func verdict(of target: ReachabilityTarget) -> HostVerdict? { engine.verdict(of: target) }
 
+  /// The name of the interface with this name, alternative name or index in the last reading; nil when there is none.
+  package func interfaceName(ofScope scope: String) -> String? { engine.tables?.interface(scope: scope)?.name }
+
   // MARK: - Evaluation
 
   /// Evaluates a target now, by a lookup in the kernel; works without ``start()``, too.

@@ -11,7 +11,7 @@ public struct KernelScript: Sendable {
   public var addresses: [InterfaceAddress] = []
   /// The routes, of any type; next hops on interfaces that are down do not count.
   public var routes: [Route] = []
-  /// Answers that take precedence, to simulate rules and errors.
+  /// Answers that take precedence, to simulate rules and errors; one for a lookup without a protocol and port holds for all.
   public var overrides: [RouteQuery: RouteAnswer] = [:]
 
   /// A network without interfaces.
@@ -66,11 +66,17 @@ public struct KernelScript: Sendable {
   }
 
   /// The tables as a reading carries them.
-  package var tables: KernelTables { KernelTables(interfaces: interfaces, addresses: addresses) }
+  package var tables: KernelTables {
+    var tables = KernelTables(interfaces: interfaces, addresses: addresses)
+    tables.hasTransportRules = overrides.keys.contains { $0.transport != nil }
+    return tables
+  }
 
   /// The answer to a lookup.
   public func answer(_ query: RouteQuery) -> RouteAnswer {
-    if let fixed = overrides[query] { return fixed }
+    var plain = query
+    plain.transport = nil
+    if let fixed = overrides[query] ?? overrides[plain] { return fixed }
     if let own = addresses.first(where: { $0.address == query.destination }) {
       let prefix = IPPrefix(query.destination, length: query.destination.family.bitCount)
       return .route(

@@ -41,14 +41,29 @@ struct ProberTCPSocket {
       if purpose == .connectOnly { ProberSocket.set(descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, 0) }
       let code = unsafe peer.withSocketAddress { unsafe connect(descriptor, $0, $1) }
       guard code == 0 || errno == EINPROGRESS else {
-        // The kernel has found a source, but no free port for it: connect(2) calls that EAGAIN.
-        let isPortless = errno == EADDRNOTAVAIL && family == .ipv4 && request.source == nil
-        throw .immediate(isPortless ? EAGAIN : errno)
+        // Without a free port, TCP returns the error of a missing source.
+        let code = errno
+        throw .immediate(code == EADDRNOTAVAIL && Self.hasSource(towards: peer, request) ? EAGAIN : code)
       }
     } catch {
       Glibc.close(descriptor)
       throw error
     }
+  }
+
+  /// Whether the kernel finds a source address for a connection that it has refused with EADDRNOTAVAIL: then no port is left.
+  ///
+  /// IPv4 has another error without a source, and a source that the request names was bound before. In IPv6 a UDP socket shows
+  /// it, which has ports of its own.
+  private static func hasSource(towards peer: SocketPeer, _ request: CheckRequest) -> Bool {
+    let family = peer.address.unmapped.family
+    guard family == .ipv6, request.source == nil else { return true }
+    let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
+    guard descriptor >= 0 else { return false }
+    defer { Glibc.close(descriptor) }
+    guard (try? ProberSocket.bind(descriptor, request, family: family)) != nil else { return false }
+    let code = unsafe peer.withSocketAddress { unsafe connect(descriptor, $0, $1) }
+    return code == 0 || errno != EADDRNOTAVAIL
   }
 
   /// The progress of the connection; one system call if it is established, which is the most frequent case.

@@ -68,7 +68,8 @@ struct SocketFailure: Error, Equatable {
 
   /// Whether an error concerns this process and not the target.
   private static func isResourceExhaustion(_ code: Int32) -> Bool {
-    [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN].contains(code)
+    // EADDRINUSE: bind(2) finds no free port for a source, where a socket without a port is not possible.
+    [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, EADDRINUSE].contains(code)
   }
 
   static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

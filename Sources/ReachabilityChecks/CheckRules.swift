@@ -3,12 +3,17 @@ package import ReachabilityModel
 
 /// What a verdict for the route means for a check: pure rules.
 package enum CheckRules {
-  /// The target whose route a check uses: the host, from the same source and interface.
+  /// The target whose route a check uses: the host, from the same source and interface, for the same protocol and port.
   static func routeTarget(_ request: CheckRequest) -> ReachabilityTarget {
-    var target = request.target.host
+    var target = request.target.routeTarget
     target.source = request.source ?? target.source
     target.interface = request.interface ?? target.interface
     return target
+  }
+
+  /// Whether an address and port are those that a check names, and not those of a redirect or of a name.
+  static func isTarget(of request: CheckRequest, _ address: IPAddress, _ port: UInt16?) -> Bool {
+    request.target.host.remote == .address(address) && port == request.target.port
   }
 
   /// Whether a check of a target sends packets to a known address.

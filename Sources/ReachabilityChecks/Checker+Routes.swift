@@ -3,6 +3,17 @@ internal import ReachabilityModel
 
 // The route of a check: provisional before sending, confirmed after a failure.
 extension Checker {
+  /// The request with the name of its interface in place of its index or its alternative name, which sockets cannot be bound to
+  /// (socket(7), SO_BINDTODEVICE).
+  func withInterfaceName(_ request: CheckRequest) -> CheckRequest {
+    guard let interface = request.interface, let name = monitor.interfaceName(ofScope: interface) else {
+      return request
+    }
+    var named = request
+    named.interface = name
+    return named
+  }
+
   /// Evaluates the route to the checked address; without an address, to the last known ones, or to the host when its name
   /// could not be resolved.
   func evaluate(
@@ -47,7 +58,7 @@ extension Checker {
   ) -> HostVerdict? {
     guard let address = result.address else { return nil }
     if route.remote == .address(address), let before { return before }
-    return provisionalVerdict(for: address, on: route).flatMap { $0.isStale ? nil : $0.verdict }
+    return provisionalVerdict(for: address, nil, on: route).flatMap { $0.isStale ? nil : $0.verdict }
   }
 
   /// The result of a check of an address that is not performed: it has no route, the policy denies it, or its route is
@@ -74,8 +85,11 @@ extension Checker {
   }
 
   /// The route of a packet that is sent now; on the prober's thread, which does not wait while the monitor is started.
-  func provisionalVerdict(for address: IPAddress, on route: ReachabilityTarget) -> ProvisionalVerdict? {
-    let target = route.with(address)
+  func provisionalVerdict(
+    for address: IPAddress, _ port: UInt16?, on route: ReachabilityTarget
+  ) -> ProvisionalVerdict? {
+    var target = route.with(address)
+    if let port { target.transport?.port = port }
     if let provisional = monitor.provisionalVerdict(of: target) { return provisional }
     return (try? monitor.evaluate(target)).map(CheckRules.provisional)
   }

@@ -103,13 +103,14 @@ public final class Checker: Sendable {
     case .http, .https:
       let route = CheckRules.routeTarget(request)
       return prober.start(
-        request,
+        withInterfaceName(request),
         where: { [self] address, port in
-          // A redirect leads to another address.
-          if route.remote == .address(address) { return .allowed }
-          return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
+          // A redirect leads to another address or port.
+          if CheckRules.isTarget(of: request, address, port) { return .allowed }
+          return CheckRules.contactDecision(
+            request, for: address, port, provisionalVerdict(for: address, port, on: route))
         }, completion)
-    default: return prober.start(request, where: { _, _ in .allowed }, completion)
+    default: return prober.start(withInterfaceName(request), where: { _, _ in .allowed }, completion)
     }
   }
 
@@ -152,13 +153,13 @@ public final class Checker: Sendable {
   ) {
     let request = check.request
     let decision: @Sendable (IPAddress, UInt16?) -> ContactDecision = { [self] address, port in
-      if route.remote == .address(address), let before {
+      if CheckRules.isTarget(of: request, address, port), let before {
         return CheckRules.contactDecision(request, for: address, port, before)
       }
-      return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, on: route))
+      return CheckRules.contactDecision(request, for: address, port, provisionalVerdict(for: address, port, on: route))
     }
     check.didStart(
-      prober.start(request, where: decision) { [self] result in
+      prober.start(withInterfaceName(request), where: decision) { [self] result in
         if result.state == .up, let verdict = verdictWithoutWaiting(result, route, before) {
           return end(check, result, verdict)
         }

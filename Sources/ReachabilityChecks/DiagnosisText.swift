@@ -24,12 +24,12 @@ struct DiagnosisText {
   func success(_ step: Diagnosis.Step) -> String? {
     switch step {
     case .policy: "allowed"
-    case .link: effectivePath.interface.map { "\($0.name) is up" }
+    case .link: hasLink ? effectivePath.interface.map { "\($0.name) is up" } : nil
     case .address:
-      effectivePath.interface.map { interface in
-        effectivePath.source.map { "\($0) on \(interface.name)" } ?? "not required"
+      effectivePath.interface.flatMap { interface in
+        effectivePath.source.map { "\($0) on \(interface.name)" } ?? (hasRoute ? "not required" : nil)
       }
-    case .route: route
+    case .route: hasRoute ? route : nil
     case .dns:
       result.address.map { "\(target.host.host) is \($0)\(after(.resolve))" } ?? "\(target.host.host) is resolved"
     case .icmp: echoes
@@ -42,11 +42,20 @@ struct DiagnosisText {
   /// The target's path, or this machine's default path when it has none.
   private var effectivePath: NetworkPath { path.interface == nil && outcome.request.interface == nil ? machine : path }
 
+  /// Whether the interface passes packets; a step before a failed one is not passed without it.
+  private var hasLink: Bool {
+    let missing: [Reason] = [.linkDown, .connectionRequired, .interventionRequired, .unknownInterface]
+    return effectivePath.reason.map { !missing.contains($0) } ?? true
+  }
+
+  private var hasRoute: Bool { effectivePath.status.isReachable }
+
   private var route: String {
+    let path = effectivePath
     if path.flags.contains(.isLocalAddress) { return "the target is this machine" }
     let block = path.prefix.map { $0.length == 0 ? "the default route" : "\($0)" } ?? "the default route"
     let next = path.gateway.map { " via \($0)" } ?? " on link"
-    return "\(block)\(next), dev \(interface)"
+    return "\(block)\(next), dev \(path.interface?.name ?? interface)"
   }
 
   private var echoes: String {

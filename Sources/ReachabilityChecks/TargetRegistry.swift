@@ -62,7 +62,7 @@ struct TargetRegistry {
       return TargetChangeEffects(result: .rejected(.missing))
     }
     if let old {
-      if old.definition.target.host != definition.target.host {
+      if old.definition.target.routeTarget != definition.target.routeTarget {
         routes.add(definition)
         routes.remove(old.definition)
       }

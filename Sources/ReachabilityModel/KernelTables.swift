@@ -4,6 +4,10 @@ package struct KernelTables: Equatable, Sendable {
   package private(set) var interfaces: [Interface]
   /// All addresses, by interface, then by value, then by prefix length.
   package private(set) var addresses: [InterfaceAddress]
+  /// The indexes of interfaces by their alternative names (ip-link(8), `altname`).
+  package var alternativeNames: [String: UInt32] = [:]
+  /// Whether policy rules select by protocol or port, so that lookups for other ports may have other answers.
+  package var hasTransportRules = false
 
   /// Creates tables from entries in any order.
   ///
@@ -32,9 +36,9 @@ package struct KernelTables: Equatable, Sendable {
     interfaces.first { $0.name == name }
   }
 
-  /// The interface with this name or index, both of which are valid zones of an address (RFC 4007 §11.2).
+  /// The interface with this name, alternative name or index, all of which are valid zones of an address (RFC 4007 §11.2).
   package func interface(scope: String) -> Interface? {
-    interface(named: scope) ?? UInt32(scope).flatMap { interface($0) }
+    interface(named: scope) ?? (alternativeNames[scope] ?? UInt32(scope)).flatMap { interface($0) }
   }
 
   /// The usable addresses of one interface: those that the kernel can send from.

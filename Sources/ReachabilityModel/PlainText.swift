@@ -10,11 +10,22 @@ extension String {
   }
 }
 
+extension StringProtocol {
+  /// A JSON text with those control characters escaped that JSON permits in strings.
+  package var jsonWithoutControls: String {
+    unicodeScalars.reduce(into: "") { text, scalar in
+      guard !scalar.isASCII, scalar.isControl else { return text.unicodeScalars.append(scalar) }
+      let digits = String(scalar.value, radix: 16)
+      text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    }
+  }
+}
+
 extension Unicode.Scalar {
-  /// C0, DEL, C1, line and paragraph separators, and bidirectional formatting characters.
+  /// C0, DEL, C1, line and paragraph separators, and the characters that change the direction of text.
   fileprivate var isControl: Bool {
     switch value {
-    case 0x00...0x1f, 0x7f...0x9f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
+    case 0x00...0x1f, 0x7f...0x9f, 0x61c, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
     default: false
     }
   }

@@ -20,6 +20,9 @@ public struct Route: Hashable, Sendable {
   public var source: IPAddress?
   /// The preferred source address of the route, for all its next hops; nil when the kernel selects one.
   public var preferredSource: IPAddress?
+  /// Whether the kernel has no route, and assumes that the destination is on the link of the interface to which an IPv4 socket
+  /// is bound.
+  public var isAssumed = false
   /// The remaining lifetime (`RTA_CACHEINFO`); nil when the route does not expire; zero or less when it has expired.
   public var expiresIn: Duration?
 
@@ -151,12 +154,18 @@ public struct RouteQuery: Hashable, Sendable {
   public var source: IPAddress?
   /// The only interface to use; nil for any.
   public var interfaceIndex: UInt32?
+  /// The protocol and the port, so that policy rules on them apply; nil for a TCP connection without a port.
+  public var transport: TransportSelector?
 
   /// Creates a lookup.
-  public init(_ destination: IPAddress, source: IPAddress? = nil, interfaceIndex: UInt32? = nil) {
+  public init(
+    _ destination: IPAddress, source: IPAddress? = nil, interfaceIndex: UInt32? = nil,
+    transport: TransportSelector? = nil
+  ) {
     self.destination = destination
     self.source = source
     self.interfaceIndex = interfaceIndex
+    self.transport = transport
   }
 }
 

@@ -107,7 +107,7 @@ package enum StatusRules {
     in tables: KernelTables
   ) -> NetworkPath {
     // A route through the loopback device does not leave this machine.
-    if subject == .defaultPath, interface.type == .loopback { return .none(.noRoute) }
+    if subject == .defaultPath, interface.type == .loopback || route.isAssumed { return .none(.noRoute) }
     // Addresses of this machine have routes of type `local`; a unicast route through `lo` reaches no host.
     if interface.type == .loopback, route.type == .unicast, !query.destination.isLoopback { return .none(.noRoute) }
     // For a lookup bound to an interface, the kernel looks for a loopback address among that interface's routes, and

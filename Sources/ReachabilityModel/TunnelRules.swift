@@ -29,7 +29,10 @@ package enum TunnelRules {
       tunnel.isConstrained = underlyingInterface.isConstrained
       return tunnel
     }
-    return KernelTables(interfaces: interfaces, addresses: tables.addresses)
+    var applied = KernelTables(interfaces: interfaces, addresses: tables.addresses)
+    applied.alternativeNames = tables.alternativeNames
+    applied.hasTransportRules = tables.hasTransportRules
+    return applied
   }
 
   /// The device at the bottom of a stack; nil if that is a tunnel too.

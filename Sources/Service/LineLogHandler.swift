@@ -95,7 +95,7 @@ package struct LineLogHandler: LogHandler {
   /// (including 8-bit ones), line and paragraph separators, and marks that change the direction of text.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+    case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
     default: false
     }
   }

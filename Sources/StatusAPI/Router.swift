@@ -34,10 +34,11 @@ struct Router: Sendable {
       let finish = self.finish(
         request, label, requestID, cacheValidity: isCacheable ? number : nil,
         streaming: scope.map { ($0, listener) })
+      let waiting = RequestAuthorization.revocation(request, scope, listener: listener, service, requestID)
       switch reply {
       case .now(let response): return .now(finish(response))
-      case .later(let start): return .later { promise in start(promise.map(finish)) }
-      case .wait(let wait): return .wait(wait.map(finish))
+      case .later(let start): return .later { promise in start(promise.map(finish, waiting: waiting)) }
+      case .wait(let wait): return .wait(waiting(wait).map(finish))
       }
     } catch {
       return .now(finish(request, label, requestID)(error.response(requestID: requestID)))

@@ -1,5 +1,6 @@
 internal import JSONFormat
 internal import NetworkReachability
+internal import ReachabilityModel
 
 /// The JSON document of `/status` and its parts.
 ///
@@ -78,16 +79,8 @@ enum StatusRepresentation {
   static func line(_ path: NetworkPath) -> String {
     var words = [path.status.name]
     words += [path.status.connectionType?.rawValue, path.reason?.rawValue].compactMap(\.self)
-    if let interface = path.interface { words.append(printable(interface.name)) }
+    if let interface = path.interface { words.append(interface.name.withoutControls) }
     if let gateway = path.gateway { words += ["via", gateway.description] }
     return words.joined(separator: " ")
-  }
-
-  /// Replaces control characters, which the kernel allows in names: they could move the cursor or forge a line.
-  private static func printable(_ name: String) -> String {
-    let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-    guard !isPlain else { return name }
-    let scalars = name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }
-    return String(String.UnicodeScalarView(scalars))
   }
 }

@@ -2,7 +2,8 @@ internal import ReachabilityModel
 
 /// Colours the states in lines of text.
 package enum TerminalStateWords {
-  /// Returns a line in which the first of its words that is a state has the colour of that state.
+  /// Returns a line in which the first of its words that is a state has the colour of that state, and control characters are
+  /// escaped.
   ///
   /// - Parameters:
   ///   - line: a line of words that are separated by single spaces.
@@ -10,6 +11,7 @@ package enum TerminalStateWords {
   ///   - isColored: whether to change anything.
   /// - Returns: the line.
   package static func colored(_ line: String, within limit: Int, isColored: Bool) -> String {
+    let line = line.withoutControls
     guard isColored else { return line }
     var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     for index in words.indices.prefix(limit) {

@@ -50,7 +50,7 @@ struct WebhookTable: Sendable {
   /// The receivers' hosts.
   var hosts: [ReachabilityTarget] {
     var seen: Set<ReachabilityTarget> = []
-    return order.compactMap { entries[$0]?.definition.url.host }.filter { seen.insert($0).inserted }
+    return order.compactMap { entries[$0]?.definition.url.routeTarget }.filter { seen.insert($0).inserted }
   }
 
   /// The positions of all webhooks, also of removed ones.
@@ -74,14 +74,14 @@ struct WebhookTable: Sendable {
     var actions: [Action] = []
     for definition in definitions {
       guard var entry = known[definition.id] else {
-        entries[definition.id] = Entry(definition: definition, hasRoute: routes[definition.url.host])
+        entries[definition.id] = Entry(definition: definition, hasRoute: routes[definition.url.routeTarget])
         actions += start(definition.id, now)
         continue
       }
       let old = entry.definition
-      let isSameHost = old.url.host == definition.url.host
+      let isSameHost = old.url.routeTarget == definition.url.routeTarget
       entry.definition = definition
-      if !isSameHost { entry.hasRoute = routes[definition.url.host] }
+      if !isSameHost { entry.hasRoute = routes[definition.url.routeTarget] }
       entries[definition.id] = entry
       guard old != definition else { continue }
       actions += change(definition.id) { [hasRoute = entry.hasRoute] state in
@@ -137,7 +137,7 @@ struct WebhookTable: Sendable {
   /// The route to a host has changed.
   mutating func routeChanged(_ host: ReachabilityTarget, isPresent: Bool, _ now: Moment) -> [Action] {
     routes[host] = isPresent
-    return order.filter { entries[$0]?.definition.url.host == host }.flatMap { id in
+    return order.filter { entries[$0]?.definition.url.routeTarget == host }.flatMap { id in
       entries[id]?.hasRoute = isPresent
       return change(id) { $0.routeChanged(isPresent: isPresent, now) }
     }

@@ -85,7 +85,7 @@ struct RemoteWatch: Sendable {
         count += 1
         guard let update = RemoteEvent(event, watchingHosts: !watch.hosts.isEmpty) else { continue }
         if watch.isJSON {
-          Terminal.line(update.json)
+          Terminal.json(update.json)
         } else if let line = update.line {
           Terminal.line(watch.color.colored(line, within: WatchCommand.wordsBeforeStatus + 1))
         }

@@ -15,6 +15,9 @@ enum Terminal {
     exit(ExitStatus.output.rawValue)
   }
 
+  /// Writes a JSON text of another program to standard output, with its control characters escaped.
+  static func json(_ text: some StringProtocol) { line(text.jsonWithoutControls) }
+
   /// Writes a line to standard output for a caller that has to undo something if that fails.
   ///
   /// - Returns: whether the write succeeded.

@@ -278,6 +278,13 @@ extension ServerTests {
       }
       #expect(fixture.eventually { $0.streams == 0 })
       #expect(try open(fixture).response().status == 503)
+      // A browser's EventSource never reconnects after an error.
+      let browser = try fixture.client()
+      browser.send("GET / HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+      let response = try browser.response()
+      #expect(response.status == 200 && response.header("Content-Type") == "text/event-stream")
+      #expect(response.header("Connection") == "close")
+      #expect(String(decoding: response.body, as: UTF8.self) == "bye\n")
     }
   }
 }

@@ -127,14 +127,14 @@ import Testing
 
 extension DeliveryContext {
   /// On the thread that delivers.
-  fileprivate static var direct: DeliveryContext { DeliveryContext { $0() } }
+  static var direct: DeliveryContext { DeliveryContext { $0() } }
 }
 
 extension Namespace {
   /// Runs `ip` commands of which some may fail, as random ones do.
   ///
   /// The family stands before each, as for one command alone; a batch has one family.
-  fileprivate func ipAnyway(batch commands: [String]) throws {
+  func ipAnyway(batch commands: [String]) throws {
     var rest = commands[...]
     while let first = rest.first {
       let family = first.hasPrefix("-6") ? "-6" : "-4"

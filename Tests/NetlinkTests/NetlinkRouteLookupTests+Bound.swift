@@ -14,7 +14,7 @@ extension NetlinkRouteLookupTests {
       IPAddress(stringLiteral: destination), source: source.map(IPAddress.init(stringLiteral:)),
       interfaceIndex: try interface.map { try client.index(of: $0) })
     try queries.barrier()
-    return try #require(try queries.lookUp([query], bySource: queries.hasSourceRules())[query])
+    return try #require(try queries.lookUp([query], rules: queries.ruleSelectors())[query])
   }
 
   private func addWire() throws {

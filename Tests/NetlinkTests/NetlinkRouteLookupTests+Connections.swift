@@ -11,7 +11,7 @@ extension NetlinkRouteLookupTests {
     let query = RouteQuery(
       IPAddress(stringLiteral: destination), source: source.map(IPAddress.init(stringLiteral:)))
     try queries.barrier()
-    return try #require(try queries.lookUp([query], bySource: queries.hasSourceRules())[query])
+    return try #require(try queries.lookUp([query], rules: queries.ruleSelectors())[query])
   }
 
   /// The source of a connected socket; nil when connect(2) refuses.

@@ -56,13 +56,13 @@ import Testing
     let query = RouteQuery("192.0.2.1")
     func asked() throws -> RouteAnswer? {
       try queries.barrier()
-      return try queries.lookUp([query], bySource: queries.hasSourceRules())[query]
+      return try queries.lookUp([query], rules: queries.ruleSelectors())[query]
     }
-    #expect(try !queries.hasSourceRules())
+    #expect(try !queries.ruleSelectors().contains(.ipv4Source))
     let plain = try asked()
     #expect(plain?.route?.hops == [.init(interfaceIndex: c0, gateway: "10.9.0.1")])
     try client.ip("rule add from 10.9.0.2 lookup 100")
-    #expect(try queries.hasSourceRules())
+    #expect(try queries.ruleSelectors().contains(.ipv4Source))
     #expect(try asked() == plain, "a table without routes")
     try client.ip("route add default via 10.9.0.7 table 100")
     #expect(try asked()?.route?.hops == [.init(interfaceIndex: c0, gateway: "10.9.0.7")])
@@ -222,9 +222,13 @@ import Testing
     try client.ip(batch: ["link set d0 up", "link set d1 up", "addr add 10.8.0.2/24 dev d0"])
     let d0 = try client.index(of: "d0")
     try pair.addDefaultRoutes()
-    #expect(try sendBatch("192.0.2.1", interface: c0).route?.hops.map(\.interfaceIndex) == [c0])
-    // The plain lookup calls everything on-link that is bound to a device; that is no route of its own.
-    #expect(try sendBatch("192.0.2.1", interface: d0) == .refused(.noRoute))
+    let own = try #require(try sendBatch("192.0.2.1", interface: c0).route)
+    #expect(own.hops.map(\.interfaceIndex) == [c0] && !own.isAssumed)
+    // The kernel assumes that everything is on the link to which an IPv4 socket is bound.
+    let assumed = try #require(try sendBatch("192.0.2.1", interface: d0).route)
+    #expect(assumed.isAssumed && assumed.hops == [.init(interfaceIndex: d0)] && assumed.source == "10.8.0.2")
+    try client.ip("route add prohibit 192.0.2.0/24")
+    #expect(try sendBatch("192.0.2.1", interface: d0).route?.isAssumed == true)
     #expect(try sendBatch("2001:db8::1", interface: d0) == .refused(.noRoute))
     #expect(try sendBatch("10.8.0.1", interface: d0).route?.prefix == "10.8.0.0/24")
     #expect(try sendBatch("fe80::1", interface: c0).route?.hops.map(\.interfaceIndex) == [c0])

@@ -34,7 +34,7 @@ extension CheckScheduleTests {
     prober.follow(nil)
     schedule.put(try definition("db", "tcp://db.invalid:1"))
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-    while bench.monitor.verdict(of: try ReachabilityTarget(host: "db.invalid")) == nil {
+    while bench.monitor.verdict(of: try CheckTarget("tcp://db.invalid:1").routeTarget) == nil {
       try await Task.sleep(for: .milliseconds(1))
     }
     prober.follow { _ in Self.result(.up) }
@@ -118,7 +118,7 @@ extension CheckScheduleTests {
     schedule.put(try definition("db", "tcp://192.0.2.1:1"))
     while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     // An outdated verdict at the end of the queue, as after reordering.
-    let missing = HostVerdict(target: try ReachabilityTarget(host: "192.0.2.1"), path: .none(.noRoute))
+    let missing = HostVerdict(target: try CheckTarget("tcp://192.0.2.1:1").routeTarget, path: .none(.noRoute))
     schedule.guarded.withLock { $0.routes.observer.take(missing) }
     try await state(of: "db", becomes: .unreachable)
     prober.follow { _ in Self.result(.up) }

@@ -47,6 +47,34 @@ struct DiagnosisTests {
     ("https://a/", .httpStatus, .answer), ("dns://a/b", .dnsServerFailure, .answer), ("tls://a:1", .tlsHandshake, .tls),
   ]
 
+  @Test("Before a failed step, a link and a route that are missing have not passed")
+  func missing() throws {
+    func verdicts(_ path: NetworkPath) -> [Diagnosis.Verdict] {
+      var snapshot = Snapshot.unknown(.starting)
+      snapshot.machine.ipv4 = path
+      snapshot.machine.ipv6 = .none(.noRoute)
+      let request = try? CheckRequest(CheckTarget("tcp://db.test:1"))
+      guard let request else { return [] }
+      let result = CheckResult(.unknown, .dnsTimeout, startedAt: Timestamp(microseconds: 0), duration: .zero)
+      return Diagnosis(of: CheckOutcome(request: request, result: result, path: nil), in: snapshot).steps.prefix(4)
+        .map(\.verdict)
+    }
+    var wired = Self.wired
+    wired.source = IPAddress("192.0.2.2")
+    #expect(verdicts(wired) == [.pass, .pass, .pass, .fail])
+    for reason in [Reason.noRoute, .unreachableRoute, .blackhole, .prohibited, .kernelUnavailable, .starting] {
+      #expect(verdicts(.none(reason)) == [.notReached, .notReached, .notReached, .fail], "\(reason)")
+    }
+    for reason in [Reason.linkDown, .connectionRequired] {
+      wired.flags = []
+      wired.source = nil
+      wired.reason = reason
+      #expect(verdicts(wired) == [.notReached, .notReached, .notReached, .fail], "\(reason)")
+    }
+    wired.reason = .noSource
+    #expect(verdicts(wired) == [.pass, .notReached, .notReached, .fail])
+  }
+
   @Test(arguments: reasons)
   func failedStep(target: String, reason: Reason, step: Diagnosis.Step) throws {
     let diagnosis = try diagnosis(target, .down, reason)

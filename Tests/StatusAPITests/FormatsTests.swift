@@ -45,6 +45,11 @@ import Testing
     let frame = SSEFrame.event("status", id: id, .members(["a": "b\r\n\n\u{0}c"]))
     let text = String(decoding: frame, as: UTF8.self)
     #expect(text == "id: 6f1c2a90-7\nevent: status\ndata: {\"a\":\"b\\r\\n\\n\\u0000c\"}\n\n")
+    let breaks = SSEFrame.event(
+      "status", id: id, .members(["a": "é\u{85}b\u{2028}c\u{2029}d€\u{2027}\u{84}"]))
+    #expect(
+      String(decoding: SSEFrame.data(of: breaks), as: UTF8.self)
+        == "{\"a\":\"é\\u0085b\\u2028c\\u2029d€\u{2027}\\u0084\"}")
     #expect(String(decoding: SSEFrame.data(of: frame), as: UTF8.self) == "{\"a\":\"b\\r\\n\\n\\u0000c\"}")
     #expect(SSEFrame.event("bye", .members([:])) == Array("event: bye\ndata: {}\n\n".utf8))
   }

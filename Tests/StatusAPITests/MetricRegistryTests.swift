@@ -53,10 +53,16 @@ import Testing
     let target = try ReachabilityTarget(host: "10.0.0.9")
     let subscription = service.monitor.listen(watching: [target], on: DeliveryContext { $0() }) { _ in }
     #expect(try value("reachd_watched_hosts", in: service) == 1)
-    #expect(try value("reachd_host_reachable{host=\"10.0.0.9\",source=\"\",interface=\"\"}", in: service) == 1)
+    #expect(
+      try value(
+        "reachd_host_reachable{host=\"10.0.0.9\",source=\"\",interface=\"\",protocol=\"\",port=\"\"}", in: service) == 1
+    )
     subscription?.cancel()
     #expect(try value("reachd_watched_hosts", in: service) == 0)
-    #expect(try value("reachd_host_reachable{host=\"10.0.0.9\",source=\"\",interface=\"\"}", in: service) == nil)
+    #expect(
+      try value(
+        "reachd_host_reachable{host=\"10.0.0.9\",source=\"\",interface=\"\",protocol=\"\",port=\"\"}", in: service)
+        == nil)
   }
 
   @Test func requestsAreCountedByRoute() throws {

@@ -21,10 +21,11 @@ extension Namespace {
   ///   - address: where to, as inet_pton(3) reads it.
   ///   - source: the address to bind to.
   ///   - interface: the interface to bind to (SO_BINDTODEVICE).
+  ///   - port: the port to connect to.
   /// - Returns: what the kernel does.
   /// - Throws: a ``TestError`` when the socket cannot be made or bound.
   public func connect(
-    to address: String, from source: String? = nil, interface: String? = nil
+    to address: String, from source: String? = nil, interface: String? = nil, port: UInt16 = 9
   ) throws(TestError) -> ConnectionAttempt {
     try run { () throws(TestError) in
       let family = address.contains(":") ? AF_INET6 : AF_INET
@@ -41,7 +42,7 @@ extension Namespace {
         let bound = unsafe Self.withSocketAddress(source, port: 0) { unsafe bind(descriptor, $0, $1) }
         guard bound == 0 else { throw .system("bind \(source)") }
       }
-      let connected = unsafe Self.withSocketAddress(address, port: 9) { unsafe Glibc.connect(descriptor, $0, $1) }
+      let connected = unsafe Self.withSocketAddress(address, port: port) { unsafe Glibc.connect(descriptor, $0, $1) }
       guard connected == 0 || errno == EINPROGRESS else { return .refused(errno) }
       return .source(Self.localAddress(of: descriptor, family))
     }

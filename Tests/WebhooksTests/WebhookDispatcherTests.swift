@@ -176,6 +176,22 @@ struct WebhookDispatcherTests {
     #expect(setup.open == ["e-1"])
   }
 
+  @Test("The route of the receiver's port counts, where policy rules match ports")
+  func transportRule() throws {
+    let setup = try Setup()
+    let query = RouteQuery(try #require(IPAddress("10.9.0.1")), transport: TransportSelector(.tcp, port: 443))
+    setup.kernel.change([.ruleChanged]) { $0.overrides[query] = .refused(.prohibited) }
+    setup.start([try Self.webhook()])
+    setup.append()
+    setup.clock.advance()
+    #expect(setup.open == [])
+    #expect(setup.dispatcher.report("ops")?.state == .held)
+    setup.kernel.change([.ruleChanged]) { $0.overrides[query] = nil }
+    setup.clock.advance()
+    setup.clock.advance()
+    #expect(setup.open == ["e-1"])
+  }
+
   @Test("A lost route cancels the request; the message is sent again when it returns")
   func lostRoute() throws {
     let setup = try Setup()

@@ -36,5 +36,13 @@ static inline int CNetlink_ioctl(int descriptor, unsigned long request, void *ar
   return ioctl(descriptor, request, argument);
 }
 
+// Options of sockets that older C libraries do not define (asm-generic/socket.h, linux/in.h, linux/tcp.h).
+enum {
+  CNetlink_SO_BINDTOIFINDEX = 62,
+  CNetlink_IP_BIND_ADDRESS_NO_PORT = 24,
+  CNetlink_TCP_FASTOPEN_CONNECT = 30,
+  CNetlink_TCP_FASTOPEN_NO_COOKIE = 34,
+};
+
 // The constants of sched.h require _GNU_SOURCE too.
 enum { CNetlink_CLONE_FILES = 0x400, CNetlink_CLONE_NEWNET = 0x40000000 };

@@ -94,7 +94,7 @@ final class DeferredResponses {
   /// Answers the remaining promised requests with 503 shortly before the end of a stop's grace.
   func expireWaitsBeforeStop() {
     for connection in connections.all where connection.awaitsReply {
-      var response = direct.render(.draining, for: connection)
+      var response = direct.renderDraining(for: connection)
       response.headers["Connection"] = "close"
       deliver(response, connection: connection.token, request: connection.requestNumber)
     }

@@ -22,6 +22,27 @@ final class DirectResponder {
     return response
   }
 
+  /// The response to a request that cannot be answered any more because the server stops.
+  ///
+  /// A browser's EventSource reconnects after the end of a stream, but never after a response with an error (HTML §9.2.2), so
+  /// that it receives a stream that ends.
+  ///
+  /// - Parameters:
+  ///   - headers: those of the stream that was requested.
+  ///   - connection: the connection with the request.
+  /// - Returns: the response.
+  func renderDraining(_ headers: HTTPHeaders = [:], for connection: HTTPConnection) -> HTTPResponse {
+    let accepted = connection.request?.headers["Accept"]?.lowercased() ?? ""
+    guard connection.request?.method == "GET", accepted.contains("text/event-stream") else {
+      return render(.draining, for: connection)
+    }
+    var response = HTTPResponse(headers: headers, body: .bytes(context.stop.closeEvent ?? []))
+    response.headers["Content-Type"] = "text/event-stream"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Connection"] = "close"
+    return response
+  }
+
   /// Writes a refusal and closes the sending side.
   ///
   /// To be called only while the library has nothing to send on the connection, and after a request line, so after the

@@ -21,16 +21,27 @@ public final class HTTPPromise: Sendable {
   }
 
   /// Makes a promise that fulfils `original` with the result of `change`.
-  private init(_ original: HTTPPromise, _ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) {
+  private init(
+    _ original: HTTPPromise, _ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse,
+    _ waiting: @escaping @Sendable (HTTPWait) -> HTTPWait
+  ) {
     // If this promise is released, it releases the original, which then answers 500.
     keep = { if let response = $0 { original.fulfil(change(response)) } }
-    keepWaiting = { original.fulfil(waiting: $0.map(change)) }
+    keepWaiting = { original.fulfil(waiting: waiting($0).map(change)) }
     setAbandonmentHandler = { original.onAbandonment($0) }
   }
 
-  /// Returns a promise of the same response that applies `change` to it before it is sent.
-  public func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> HTTPPromise {
-    HTTPPromise(self, change)
+  /// Returns a promise of the same response.
+  ///
+  /// - Parameters:
+  ///   - change: applied to the response before it is sent.
+  ///   - waiting: applied to the wait, if the request becomes a long poll.
+  /// - Returns: the promise.
+  public func map(
+    _ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse,
+    waiting: @escaping @Sendable (HTTPWait) -> HTTPWait = { $0 }
+  ) -> HTTPPromise {
+    HTTPPromise(self, change, waiting)
   }
 
   /// Answers the request; later calls have no effect.

@@ -136,7 +136,7 @@ final class RequestProcessor {
       return responses.answer(connection, response)
     case .later(let body):
       guard !context.stop.isFinalGrace else {
-        return responses.answer(connection, direct.render(.draining, for: connection))
+        return responses.answer(connection, direct.renderDraining(for: connection))
       }
       body(deferred.promise(connection, within: context.spans.reply))
       memory.hold(connection.headBytes, for: connection)

@@ -65,7 +65,7 @@ final class ResponseSender {
     if connection.request?.method == "HEAD" {
       return queue(connection, response, MHDResponse(headOnly: response.headers))
     }
-    if context.stop.isDraining { return answer(connection, direct.render(.draining, for: connection)) }
+    if context.stop.isDraining { return answer(connection, direct.renderDraining(response.headers, for: connection)) }
     if stream.endsAfter == nil,
       context.counters.streams.open.load(ordering: .relaxed) >= context.configuration.streamLimit
     {

@@ -10,6 +10,8 @@ struct EngineTargetAddressIndex {
   private(set) var addresses: [UInt128] = []
   /// The target of each address; ``removed`` when it is no longer watched.
   private(set) var targets: [EngineTargetID] = []
+  /// The protocol and port of each address's packets.
+  private(set) var transports: [TransportSelector?] = []
   /// The class of each address, ``unclassified`` or ``individual``.
   var classes: [ForwardingClassID] = []
   /// The path of each address in the last reading; ``PathInterner/none`` before the first.
@@ -27,7 +29,15 @@ struct EngineTargetAddressIndex {
   /// Whether there may be ``individual`` addresses.
   private(set) var hasIndividual = false
 
-  private var added: [(address: UInt128, target: EngineTargetID, classID: ForwardingClassID)] = []
+  /// An address that is not yet in the columns.
+  private struct Added {
+    let address: UInt128
+    let target: EngineTargetID
+    let transport: TransportSelector?
+    let classID: ForwardingClassID
+  }
+
+  private var added: [Added] = []
   private var removedCount = 0
 
   init(_ family: IPAddress.Family) { self.family = family }
@@ -36,8 +46,13 @@ struct EngineTargetAddressIndex {
   var isEmpty: Bool { addresses.isEmpty && added.isEmpty }
 
   /// Adds an address; searches find it after the next ``merge()``.
-  mutating func add(_ address: IPAddress, for target: EngineTargetID, isIndividual: Bool) {
-    added.append((address.number, target, isIndividual ? Self.individual : Self.unclassified))
+  mutating func add(
+    _ address: IPAddress, for target: EngineTargetID, _ transport: TransportSelector?, isIndividual: Bool
+  ) {
+    added.append(
+      Added(
+        address: address.number, target: target, transport: transport,
+        classID: isIndividual ? Self.individual : Self.unclassified))
     if isIndividual { hasIndividual = true }
   }
 
@@ -112,30 +127,33 @@ struct EngineTargetAddressIndex {
     var next = 0
     for position in addresses.indices where targets[position] != Self.removed {
       while next < added.count, added[next].address < addresses[position] {
-        merged.append(added[next].address, added[next].target, added[next].classID, EnginePathInterner.none)
+        merged.append(added[next], EnginePathInterner.none)
         next += 1
       }
-      merged.append(addresses[position], targets[position], classes[position], paths[position])
+      let kept = Added(
+        address: addresses[position], target: targets[position], transport: transports[position],
+        classID: classes[position])
+      merged.append(kept, paths[position])
     }
     merged.hasUnclassified = hasUnclassified || !added.isEmpty
-    for entry in added[next...] { merged.append(entry.address, entry.target, entry.classID, EnginePathInterner.none) }
+    for entry in added[next...] { merged.append(entry, EnginePathInterner.none) }
     self = merged
   }
 
   private mutating func reserve(_ count: Int) {
     addresses.reserveCapacity(count)
     targets.reserveCapacity(count)
+    transports.reserveCapacity(count)
     classes.reserveCapacity(count)
     paths.reserveCapacity(count)
   }
 
-  private mutating func append(
-    _ address: UInt128, _ target: EngineTargetID, _ classID: ForwardingClassID, _ path: PathID
-  ) {
-    addresses.append(address)
-    targets.append(target)
-    if classID == Self.individual { hasIndividual = true }
-    classes.append(classID)
+  private mutating func append(_ entry: Added, _ path: PathID) {
+    addresses.append(entry.address)
+    targets.append(entry.target)
+    transports.append(entry.transport)
+    if entry.classID == Self.individual { hasIndividual = true }
+    classes.append(entry.classID)
     paths.append(path)
   }
 }

@@ -70,7 +70,7 @@ extension EngineTargetEvaluator {
     if isPerMember {
       classes.endUniformity(id, &debouncer)
       classes.classes[Int(id)]?.path = EnginePathInterner.none
-      guard evaluateMembers(of: id, entry.prefix, family, &evaluation) else {
+      guard evaluateMembers(of: id, entry, family, &evaluation) else {
         classes.markAffected(id)
         needsAnotherReading = true
         return
@@ -105,13 +105,14 @@ extension EngineTargetEvaluator {
   ///
   /// - Returns: false when a lookup is missing.
   private mutating func evaluateMembers(
-    of id: ForwardingClassID, _ prefix: IPPrefix, _ family: Int, _ evaluation: inout Evaluation
+    of id: ForwardingClassID, _ entry: ForwardingClass, _ family: Int, _ evaluation: inout Evaluation
   ) -> Bool {
     var isComplete = true
-    for position in classes.indexes[family].range(of: prefix) where classes.indexes[family].classes[position] == id {
+    for position in classes.indexes[family].range(of: entry.prefix)
+    where classes.indexes[family].classes[position] == id {
       let target = classes.indexes[family].targets[position]
       guard target != EngineTargetAddressIndex.removed else { continue }
-      let query = RouteQuery(classes.indexes[family].address(at: position))
+      let query = entry.query(for: classes.indexes[family].address(at: position))
       guard let answer = evaluation.reading.answers[query] else {
         isComplete = false
         continue

@@ -85,7 +85,7 @@ struct EngineTargetEvaluator {
     } else {
       table.setMode(.address, of: id)
     }
-    for address in Set(addresses.map(\.unmapped)) { classes.add(address, for: id) }
+    for address in Set(addresses.map(\.unmapped)) { classes.add(address, for: id, entry.target.transport) }
   }
 
   private mutating func unregister(_ id: EngineTargetID) {
@@ -111,7 +111,7 @@ struct EngineTargetEvaluator {
       return []
     }
     classes.mergeAddresses()
-    let changed = classes.apply(survey.changes, isAudit: survey.isAudit, &debouncer)
+    let changed = classes.apply(survey, &debouncer)
     for id in changed { individuals.markAffected(id) }
     if survey.changes.isAny { markAllAffected() }
     for id in classes.markAffected(by: due, &debouncer) { individuals.markAffected(id) }
@@ -171,7 +171,7 @@ struct EngineTargetEvaluator {
     let old = Set(individuals[id]?.queries?.map(\.destination) ?? [])
     let new = Set(needed.map(\.destination))
     for address in old.subtracting(new) { classes.remove(address, of: id) }
-    for address in new.subtracting(old) { classes.add(address, for: id, isIndividual: true) }
+    for address in new.subtracting(old) { classes.add(address, for: id, nil, isIndividual: true) }
     individuals.setQueries(needed, of: id)
   }
 

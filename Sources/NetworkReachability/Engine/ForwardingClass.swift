@@ -5,8 +5,16 @@ typealias ForwardingClassID = Int32
 
 /// The watched addresses to which the same routes apply: one lookup answers for all of them (ADR 15).
 struct ForwardingClass {
-  /// The longest prefix of a route or rule that contains the members.
-  let prefix: IPPrefix
+  /// What the members of a class have in common.
+  struct Key: Hashable {
+    /// The longest prefix of a route or rule that contains the members.
+    let prefix: IPPrefix
+    /// The protocol and port of the members' packets; nil while no policy rule matches these.
+    let transport: TransportSelector?
+  }
+
+  let key: Key
+  var prefix: IPPrefix { key.prefix }
   /// The lookup that represents the class, of one of its members; nil before the first.
   var query: RouteQuery?
   /// The prefix and table of the route found, to ignore changes that cannot matter; nil when the lookup failed.
@@ -27,7 +35,10 @@ struct ForwardingClass {
   /// Members were added after the last answer.
   var hasNewMembers = true
 
-  init(prefix: IPPrefix) { self.prefix = prefix }
+  init(_ key: Key) { self.key = key }
+
+  /// The lookup for a member.
+  func query(for member: IPAddress) -> RouteQuery { RouteQuery(member, transport: key.transport) }
 
   /// Whether a change of a prefix that contains the class may change its answer.
   ///

@@ -16,8 +16,10 @@ extension ForwardingClasses {
   /// Applies the changes of a survey.
   ///
   /// - Returns: the targets with lookups of their own in changed prefixes.
-  mutating func apply(_ changes: RouteChanges, isAudit: Bool, _ debouncer: inout Debouncer) -> [EngineTargetID] {
+  mutating func apply(_ survey: KernelSurvey, _ debouncer: inout Debouncer) -> [EngineTargetID] {
+    let changes = survey.changes
     var individuals: [EngineTargetID] = []
+    separate(byTransport: survey.tables.hasTransportRules, &debouncer)
     for change in changes.blocks {
       let isNew = prefixes?.insert(change.prefix)
       if isNew == false, isFasterByClass(change) {
@@ -26,7 +28,7 @@ extension ForwardingClasses {
         markMembers(of: change, isNew: isNew ?? false, &individuals, &debouncer)
       }
     }
-    if let all = changes.allBlocks { replacePrefixes(with: all, isAudit: isAudit, &debouncer) }
+    if let all = changes.allBlocks { replacePrefixes(with: all, isAudit: survey.isAudit, &debouncer) }
     if prefixes != nil {
       for family in indexes.indices { classify(family, onlyNew: true, &debouncer) }
     }
@@ -57,6 +59,13 @@ extension ForwardingClasses {
       guard let position = index.position(of: address.number, target), index.classes[position] >= 0 else { continue }
       markAffected(index.classes[position])
     }
+  }
+
+  /// Separates the members of each class by protocol and port, or joins them, after the policy rules have changed.
+  private mutating func separate(byTransport isSeparate: Bool, _ debouncer: inout Debouncer) {
+    guard hasTransportRules != isSeparate else { return }
+    hasTransportRules = isSeparate
+    for family in indexes.indices { classify(family, onlyNew: false, &debouncer) }
   }
 
   private mutating func replacePrefixes(

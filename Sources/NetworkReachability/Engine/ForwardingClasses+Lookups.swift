@@ -12,7 +12,7 @@ extension ForwardingClasses {
         remove(id)
         continue
       }
-      let query = RouteQuery(member)
+      let query = entry.query(for: member)
       classes[Int(id)]?.query = query
       classes[Int(id)]?.survey = survey
       postpone(id)
@@ -20,7 +20,7 @@ extension ForwardingClasses {
       guard entry.isPerMember else { continue }
       forEachMember(of: id, entry.prefix) { index, position in
         let address = index.address(at: position)
-        if address != member { queries.append(RouteQuery(address)) }
+        if address != member { queries.append(entry.query(for: address)) }
       }
     }
     return queries
@@ -49,7 +49,7 @@ extension ForwardingClasses {
     return positions.compactMap { position in
       let index = indexes[position < first ? 0 : 1]
       let place = position < first ? position : position - first
-      return index.classes[place] >= 0 ? RouteQuery(index.address(at: place)) : nil
+      return forwardingClass(index.family.index, at: place)?.query(for: index.address(at: place))
     }
   }
 
@@ -57,15 +57,14 @@ extension ForwardingClasses {
   func differences(in audit: KernelReading, _ paths: EnginePathInterner) -> Int {
     var found = 0
     for (family, index) in indexes.enumerated() {
-      var checked: Set<UInt128> = []
+      var checked: Set<RouteQuery> = []
       for position in index.addresses.indices
       where index.targets[position] != EngineTargetAddressIndex.removed && index.classes[position] >= 0 {
         let held = path(family, at: position)
-        let query = RouteQuery(index.address(at: position))
-        guard held >= 0, !checked.contains(index.addresses[position]), let answer = audit.answers[query] else {
-          continue
-        }
-        checked.insert(index.addresses[position])
+        guard let query = forwardingClass(family, at: position)?.query(for: index.address(at: position)), held >= 0,
+          !checked.contains(query), let answer = audit.answers[query]
+        else { continue }
+        checked.insert(query)
         if StatusRules.evaluate(answer, to: query, in: audit.tables) != paths[held].value { found += 1 }
       }
     }

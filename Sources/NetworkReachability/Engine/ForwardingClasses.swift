@@ -2,7 +2,8 @@ internal import ReachabilityModel
 
 /// Groups the watched addresses into ``ForwardingClass``es, and finds the classes that a changed route affects (ADR 15).
 ///
-/// An address belongs to the class of the longest prefix that contains it, over the prefixes of all routes and rules.
+/// An address belongs to the class of the longest prefix that contains it, over the prefixes of all routes and rules, and of the
+/// protocol and port of its packets while policy rules match these.
 /// Addresses that need lookups of their own (pairs, scoped targets, special addresses) are in the index, but in no class.
 struct ForwardingClasses {
   /// The addresses of IPv4, then those of IPv6.
@@ -12,7 +13,8 @@ struct ForwardingClasses {
   /// By identifier; nil where a class was removed.
   var classes: [ForwardingClass?] = []
   private var freeIDs: [ForwardingClassID] = []
-  private var ids: [IPPrefix: ForwardingClassID] = [:]
+  private var ids: [ForwardingClass.Key: ForwardingClassID] = [:]
+  var hasTransportRules = false
   /// The classes that the next reading looks up.
   private var affected: [ForwardingClassID] = []
   /// The number of the last survey; each survey looks a class up once.
@@ -25,8 +27,10 @@ struct ForwardingClasses {
   // MARK: - Addresses
 
   /// Adds the address of a target; it gets a class with the next survey.
-  mutating func add(_ address: IPAddress, for target: EngineTargetID, isIndividual: Bool = false) {
-    indexes[address.family.index].add(address, for: target, isIndividual: isIndividual)
+  mutating func add(
+    _ address: IPAddress, for target: EngineTargetID, _ transport: TransportSelector?, isIndividual: Bool = false
+  ) {
+    indexes[address.family.index].add(address, for: target, transport, isIndividual: isIndividual)
   }
 
   /// Removes the address of a target.
@@ -144,7 +148,7 @@ struct ForwardingClasses {
   /// Moves an address to the class of a prefix.
   mutating func move(_ family: Int, _ position: Int, to prefix: IPPrefix, _ debouncer: inout Debouncer) {
     let old = indexes[family].classes[position]
-    let new = id(of: prefix)
+    let new = id(of: .init(prefix: prefix, transport: hasTransportRules ? indexes[family].transports[position] : nil))
     guard new != old else { return }
     if old >= 0, let left = classes[Int(old)], left.isUniform { setPath(left.path, family, at: position, &debouncer) }
     endUniformity(new, &debouncer)
@@ -155,8 +159,8 @@ struct ForwardingClasses {
     if old >= 0, classes[Int(old)]?.query?.destination == indexes[family].address(at: position) { markAffected(old) }
   }
 
-  private mutating func id(of prefix: IPPrefix) -> ForwardingClassID {
-    if let id = ids[prefix] { return id }
+  private mutating func id(of key: ForwardingClass.Key) -> ForwardingClassID {
+    if let id = ids[key] { return id }
     let id: ForwardingClassID
     if let reused = freeIDs.popLast() {
       id = reused
@@ -164,14 +168,14 @@ struct ForwardingClasses {
       id = ForwardingClassID(classes.count)
       classes.append(nil)
     }
-    classes[Int(id)] = ForwardingClass(prefix: prefix)
-    ids[prefix] = id
+    classes[Int(id)] = ForwardingClass(key)
+    ids[key] = id
     return id
   }
 
   mutating func remove(_ id: ForwardingClassID) {
-    guard let prefix = classes[Int(id)]?.prefix else { return }
-    ids[prefix] = nil
+    guard let key = classes[Int(id)]?.key else { return }
+    ids[key] = nil
     classes[Int(id)] = nil
     freeIDs.append(id)
   }

@@ -149,7 +149,7 @@ public final class CheckSchedule: Sendable {
       guarded.cancellations[start.run.number] = nil
       defer { rearm(&guarded, now) }
       let effect = guarded.state.finish(start.run, result, settle: monitor.settle, at: now)
-      if case .contradicted = effect { guarded.routes.report(start.definition.target.host, to: start.id) }
+      if case .contradicted = effect { guarded.routes.report(start.definition.target.routeTarget, to: start.id) }
       let isAwaited = effect.changes != nil && !guarded.waiting.isEmpty
       let waiting = isAwaited ? guarded.waiting.removeValue(forKey: start.id) ?? [] : []
       // Numbered under this lock, so that the changes of a target are published in order.
@@ -163,7 +163,7 @@ public final class CheckSchedule: Sendable {
   }
 
   private func publishedOutcome(_ start: CheckStart, _ result: CheckResult) -> CheckOutcome {
-    let path = monitor.verdict(of: start.definition.target.host)?.path
+    let path = monitor.verdict(of: start.definition.target.routeTarget)?.path
     return CheckOutcome(request: request(start, nil), result: result, path: path)
   }
 

@@ -30,7 +30,7 @@ struct ScheduleRouteWatches {
 
   /// Watches the host of a target.
   mutating func add(_ definition: TargetDefinition) {
-    let host = definition.target.host
+    let host = definition.target.routeTarget
     let isNew = ids[host] == nil
     ids[host, default: []].insert(definition.id)
     // A host that is already watched causes no transition for the new target, so its verdict is reported.
@@ -44,7 +44,7 @@ struct ScheduleRouteWatches {
 
   /// Stops to watch the host of a target, unless it has other targets.
   mutating func remove(_ definition: TargetDefinition) {
-    let host = definition.target.host
+    let host = definition.target.routeTarget
     ids[host]?.remove(definition.id)
     awaitingReport[host]?.remove(definition.id)
     guard ids[host]?.isEmpty == true else { return }

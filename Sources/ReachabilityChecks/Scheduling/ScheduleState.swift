@@ -83,7 +83,7 @@ struct ScheduleState {
       cancelled = remove(id)
       add(definition, origin, account, status, at: now)
       // For a new host, the route state follows from the first check until the kernel reports it.
-      if old.host == definition.target.host.remote {
+      if old.definition.target.routeTarget == definition.target.routeTarget {
         entries[id]?.route = old.route
         entries[id]?.hasRoute = old.hasRoute
       }

@@ -4,7 +4,8 @@ extension CheckTarget: CustomStringConvertible {
 
   /// Parses `scheme://host[:port][/path][?query]`.
   ///
-  /// IPv6 addresses are in brackets if a port follows, with their zone inside (`tcp://[fe80::1%eth0]:22`).
+  /// IPv6 addresses are in brackets if a port follows, with their zone inside (`tcp://[fe80::1%eth0]:22`, or `%25eth0` as in
+  /// RFC 6874).
   ///
   /// - Throws: a ``TargetError`` that says what is wrong and what would be right: for missing and unknown schemes,
   ///   missing ports, user names and passwords, fragments, and what ``ReachabilityTarget/init(host:source:interface:)`` rejects.
@@ -78,7 +79,7 @@ extension CheckTarget: CustomStringConvertible {
         throw TargetError(
           "\(String(authority).debugDescription) has no closing bracket", hint: "write [2001:db8::1]:port")
       }
-      host = authority[...bracket]
+      host = authority[..<bracket]
       let rest = authority[authority.index(after: bracket)...]
       guard rest.isEmpty || rest.first == ":" else {
         throw TargetError("\(String(rest).debugDescription) follows the bracket", hint: "only :port may follow")
@@ -92,7 +93,15 @@ extension CheckTarget: CustomStringConvertible {
       throw TargetError(
         "\(String(authority).debugDescription) needs brackets", hint: "write \(scheme.rawValue)://[address]:port")
     }
-    return (String(host), try port(digits, scheme, host: host))
+    return (decodedZone(host), try port(digits, scheme, host: host))
+  }
+
+  /// A host whose zone is written as in a URL: `%25` in place of `%` (RFC 6874 §2), in which `%25` begins no interface name.
+  private static func decodedZone(_ host: Substring) -> String {
+    guard host.first == "[", let separator = host.firstRange(of: "%25"), host[..<separator.lowerBound].contains(":"),
+      separator.upperBound < host.endIndex
+    else { return host.first == "[" ? "\(host)]" : String(host) }
+    return "\(host[..<separator.lowerBound])%\(host[separator.upperBound...])]"
   }
 
   private static func port(

@@ -3,16 +3,14 @@ extension ReachabilityTarget {
   /// Whether an interface has the source, as an address that a socket can be bound to; the kernel checks the source of
   /// IPv4 lookups only.
   ///
-  /// IPv4 keeps the addresses of an interface that is down, and the routes by which answers reach them (the weak host model,
-  /// RFC 1122 §3.3.4.2). IPv6 removes both, or with `keep_addr_on_down` only the routes. The addresses of a VRF belong to
-  /// sockets that are bound to it or to a member (ip-vrf(8)).
+  /// An interface that is down keeps its IPv4 addresses (the weak host model, RFC 1122 §3.3.4.2), and its IPv6 addresses with
+  /// `keep_addr_on_down` or when they were added meanwhile. The addresses of a VRF belong to sockets that are bound to it or to a
+  /// member (ip-vrf(8)).
   func hasOwnSource(in tables: KernelTables) -> Bool {
     guard let source, !source.isLoopback else { return true }
     let vrf = vrfIndex(in: tables)
     return tables.owners(of: source).contains { entry in
-      let interface = tables.interface(entry.interfaceIndex)
-      return entry.isUsable && interface?.vrfIndex == vrf
-        && (source.family == .ipv4 || interface?.flags.contains(.up) == true)
+      entry.isUsable && tables.interface(entry.interfaceIndex)?.vrfIndex == vrf
     }
   }
 

@@ -3,8 +3,8 @@ extension ReachabilityTarget {
   static let longestName = 253
   /// The longest label of a host name in bytes (RFC 1035 §2.3.4).
   static let longestLabel = 63
-  /// `IFNAMSIZ` less the terminating zero: the longest interface name in bytes.
-  static let longestInterfaceName = 15
+  /// `ALTIFNAMSIZ` less the terminating zero: the longest alternative name of an interface in bytes.
+  static let longestInterfaceName = 127
 
   /// Parses a host: `default`, `local-link`, an address, one of these with a zone (`fe80::1%eth0`, `default%eth0`), an
   /// address in brackets, or a name.
@@ -51,7 +51,7 @@ extension ReachabilityTarget {
     guard valid else {
       throw TargetError(
         "\(name.debugDescription) is not an interface name",
-        hint: "at most 15 bytes without spaces, slashes and colons")
+        hint: "at most \(longestInterfaceName) bytes without spaces, slashes and colons")
     }
   }
 

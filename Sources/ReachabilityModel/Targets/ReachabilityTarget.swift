@@ -1,6 +1,6 @@
 /// The subject of a verdict: the default path, the local link, an address or a name.
 ///
-/// It may be restricted to one source address or one interface.
+/// It may be restricted to one source address, one interface, or packets of one protocol and port.
 public struct ReachabilityTarget: Hashable, Sendable {
   /// The remote end.
   public enum Remote: Hashable, Sendable {
@@ -20,12 +20,17 @@ public struct ReachabilityTarget: Hashable, Sendable {
   public var source: IPAddress?
   /// The interface that packets must leave through, by name; nil for the kernel's choice.
   public var interface: String?
+  /// The protocol and port of packets, which policy rules may match; nil for a TCP connection without a port.
+  public var transport: TransportSelector?
 
   /// Creates a target.
-  public init(_ remote: Remote, source: IPAddress? = nil, interface: String? = nil) {
+  public init(
+    _ remote: Remote, source: IPAddress? = nil, interface: String? = nil, transport: TransportSelector? = nil
+  ) {
     self.remote = remote
     self.source = source
     self.interface = interface
+    self.transport = transport
   }
 
   /// The default path.

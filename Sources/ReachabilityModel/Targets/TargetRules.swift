@@ -144,7 +144,10 @@ package enum TargetRules {
       // Every link has these addresses, so that connect(2) refuses them without an interface (RFC 4007 §6).
       let isAmbiguous = query.destination.family == .ipv6 && query.destination.isLinkLocal
       if isAmbiguous, query.interfaceIndex == nil { return .none(.noRoute) }
-      return answers[query].map { StatusRules.evaluate($0, to: query, in: tables) } ?? .unknown(.starting)
+      guard let answer = answers[query] else { return .unknown(.starting) }
+      // Programs whose interface must have a certain type do not bind their sockets to it.
+      if target.interface == nil, answer.found?.isAssumed == true { return .none(.noRoute) }
+      return StatusRules.evaluate(answer, to: query, in: tables)
     }
   }
 
@@ -174,7 +177,9 @@ package enum TargetRules {
     var destination = address.unmapped
     // A connection to 0.0.0.0 or :: is one to this machine; `RTM_GETROUTE` refuses the first and takes the second for a host.
     if destination.isUnspecified { destination = .loopback(destination.family) }
-    return RouteQuery(destination, source: source(of: target, towards: destination), interfaceIndex: index)
+    return RouteQuery(
+      destination, source: source(of: target, towards: destination), interfaceIndex: index,
+      transport: target.transport)
   }
 
   /// The source of a target; nil for a loopback source and a remote elsewhere, as in SCNetworkReachability.

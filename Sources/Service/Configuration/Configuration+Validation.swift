@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import HostProcess
 internal import NetworkReachability
 internal import Probers
 internal import ReachabilityChecks
@@ -30,7 +31,27 @@ extension Configuration {
       "modules.\(module.name).hosts is any: clients can send the content of this module to every host"
     }
     warnings += webhooks.filter { $0.url.scheme == .http }.map { "the webhook \($0.id) sends events in plain text" }
-    return warnings + UnknownVariables.warnings(environment)
+    return warnings + fileModeWarnings + UnknownVariables.warnings(environment)
+  }
+
+  /// The secret files that other users of the machine can read or write, and the other files that they can write.
+  ///
+  /// The group is left out: an administrator gives a file to the group of the service.
+  private var fileModeWarnings: [String] {
+    let secrets = secretFiles
+    let files = [source?.path, tokensFile] + listeners.compactMap { tlsFiles(of: $0)?.certificate }
+    let others = Set(files.compactMap(\.self)).subtracting(secrets).sorted()
+    return secrets.compactMap { Self.warning($0, FileAccess.ofOthers($0)) }
+      + others.compactMap { Self.warning($0, FileAccess.ofOthers($0).intersection(.write)) }
+  }
+
+  private static func warning(_ path: String, _ access: FileAccess) -> String? {
+    switch access {
+    case []: nil
+    case .read: "every user of this machine can read \(path): chmod o-r"
+    case .write: "every user of this machine can write \(path): chmod o-w"
+    default: "every user of this machine can read and write \(path): chmod o-rw"
+    }
   }
 
   /// The problems of the CA files that modules name.

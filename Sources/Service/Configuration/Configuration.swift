@@ -101,9 +101,18 @@ package struct Configuration: Sendable {
 
   /// The files that a renewal replaces, which are read again when they change: certificates, keys, tokens, secrets.
   var renewedFiles: [String] {
-    let pairs = Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isPresent ? [tls] : []))
-    let files = pairs.flatMap { [$0.certificate, $0.key] } + [tokensFile] + webhookFiles
+    let files = tlsPairs.flatMap { [$0.certificate, $0.key] } + [tokensFile] + webhookFiles
     return Set(files.compactMap(\.self)).sorted()
+  }
+
+  /// The files that no other user of the machine should read: keys, secrets, credentials.
+  var secretFiles: [String] {
+    let files = tlsPairs.map(\.key) + webhookFiles + [fleet.credentialsFile]
+    return Set(files.compactMap(\.self)).sorted()
+  }
+
+  private var tlsPairs: Set<TLSFiles> {
+    Set(listeners.compactMap { tlsFiles(of: $0) } + (tls.isPresent ? [tls] : []))
   }
 
   /// Records the state of a file that is read next.

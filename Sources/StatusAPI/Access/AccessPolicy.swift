@@ -112,11 +112,14 @@ public struct AccessPolicy: Sendable, Equatable {
 
 /// The current policy.
 ///
-/// It can be replaced while requests are handled. A stream is closed when its token does not permit it any more.
+/// It can be replaced while requests are handled. A stream is closed, and a long poll ends, when its token does not permit it any
+/// more.
 final class AccessControl: Sendable {
   private let current: Locked<AccessPolicy>
 
   private let epoch: ResponseCacheGeneration
+  /// The long polls, which each change of the policy may end.
+  private let waits = LongPollRegistry<Never>()
 
   init(_ policy: AccessPolicy, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
     current = Locked(policy)
@@ -128,5 +131,30 @@ final class AccessControl: Sendable {
   func replace(_ policy: AccessPolicy) {
     current.withLock { $0 = policy }
     epoch.advance()
+    waits.notify()
+  }
+
+  /// Returns a wait that ends with a refusal when the request is not permitted any more.
+  ///
+  /// - Parameters:
+  ///   - wait: the wait of a request.
+  ///   - refusal: makes the refusal; nil while the request is permitted.
+  /// - Returns: the wait.
+  func revocable(_ wait: HTTPWait, _ refusal: @escaping @Sendable () -> HTTPResponse?) -> HTTPWait {
+    var revocable = wait.map { refusal() ?? $0 }
+    let begin = revocable.begin
+    revocable.begin = { [waits] promise in
+      let end = begin(promise)
+      let id = waits.add { _ in
+        guard let response = refusal() else { return false }
+        promise.fulfil(response)
+        return true
+      }
+      return {
+        waits.remove(id)
+        end()
+      }
+    }
+    return revocable
   }
 }

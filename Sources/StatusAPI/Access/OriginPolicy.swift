@@ -50,7 +50,7 @@ struct OriginPolicy: Sendable {
     guard request.headers["Access-Control-Request-Method"] != nil else { return headers }
     headers["Access-Control-Allow-Methods"] = allow
     headers["Access-Control-Allow-Headers"] =
-      "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id"
+      "Accept, Authorization, Cache-Control, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, Traceparent, X-Request-Id"
     headers["Access-Control-Max-Age"] = "600"
     if request.headers["Access-Control-Request-Private-Network"] == "true" {
       headers["Access-Control-Allow-Private-Network"] = "true"

@@ -62,6 +62,24 @@ enum RequestAuthorization {
     }
   }
 
+  /// Returns what makes a long poll end when its request is not permitted any more.
+  static func revocation(
+    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ service: ServiceContext, _ requestID: String
+  ) -> @Sendable (HTTPWait) -> HTTPWait {
+    guard let scope else { return { $0 } }
+    let (access, origins) = (service.access, service.origins)
+    return { wait in
+      access.revocable(wait) {
+        do throws(Problem) {
+          try authorize(request, scope, listener: listener, access.policy, origins)
+          return nil
+        } catch {
+          return error.response(requestID: requestID)
+        }
+      }
+    }
+  }
+
   /// Returns the credentials of `Authorization` with the scheme `Bearer`; nil without them (RFC 6750 §2.1).
   private static func bearer(_ request: HTTPRequest) -> String? {
     guard let field = request.headers["Authorization"] else { return nil }

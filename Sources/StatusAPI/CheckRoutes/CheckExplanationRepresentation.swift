@@ -1,5 +1,6 @@
 internal import JSONFormat
 internal import ReachabilityChecks
+internal import ReachabilityModel
 
 /// The JSON document and the text of a diagnosis.
 ///
@@ -31,7 +32,7 @@ enum CheckExplanationRepresentation {
     let result = explanation.outcome.result
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""
     // A failed step shows the detail as its evidence; without a failed step it is shown here.
-    let detail = explanation.failure == nil ? result.detail.map { ", \($0)" } ?? "" : ""
+    let detail = explanation.failure == nil ? result.detail.map { ", \($0.withoutControls)" } ?? "" : ""
     var text = "\(explanation.outcome.request.target.redacted) is \(result.state.rawValue)\(reason)\(detail)\n"
     for step in explanation.steps {
       let mark =
@@ -42,8 +43,8 @@ enum CheckExplanationRepresentation {
         }
       let name = step.step.rawValue
       let gap = String(repeating: " ", count: max(1, 9 - name.utf8.count))
-      text += "  \(mark) \(name)" + (step.evidence.isEmpty ? "" : gap + step.evidence) + "\n"
-      if let advice = step.advice { text += "       try      \(advice)\n" }
+      text += "  \(mark) \(name)" + (step.evidence.isEmpty ? "" : gap + step.evidence.withoutControls) + "\n"
+      if let advice = step.advice { text += "       try      \(advice.withoutControls)\n" }
     }
     return text
   }

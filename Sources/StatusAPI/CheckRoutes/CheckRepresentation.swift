@@ -1,5 +1,6 @@
 internal import JSONFormat
 internal import ReachabilityChecks
+internal import ReachabilityModel
 
 /// The JSON document of a check.
 ///
@@ -22,7 +23,7 @@ enum CheckRepresentation {
     if let reason = result.reason { words.append(reason.rawValue) }
     if let address = result.address { words.append(address.description) }
     words += [result.duration.inMilliseconds, "ms"]
-    return words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? remark(outcome))
+    return (words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? remark(outcome))).withoutControls
   }
 
   /// Returns the measurement of ICMP, or what a successful route check does not prove.

@@ -19,7 +19,7 @@ package enum EventRoutes {
   ) { (context) throws(Problem) in
     let selection = try selection(context)
     // A browser sends the header when it reconnects, so the header is newer than the query.
-    let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
+    let known = context.lastEventID
     let hosts = try hosts(context)
     guard context.media != .json || hosts.isEmpty else {
       throw Problem(.badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// One scrape in the Prometheus text format, version 0.0.4.
 public struct MetricExposition: Sendable {
   /// The type of a metric family.
@@ -79,7 +81,9 @@ public struct MetricExposition: Sendable {
     for (index, label) in labels.enumerated() {
       bytes.append(UInt8(ascii: index == 0 ? "{" : ","))
       bytes += "\(label.name)=\"".utf8
-      for byte in label.value.utf8 {
+      // The name of an interface may have control characters, which a terminal would interpret.
+      let lines = label.value.split(separator: "\n", omittingEmptySubsequences: false)
+      for byte in lines.map({ String($0).withoutControls }).joined(separator: "\n").utf8 {
         switch byte {
         case UInt8(ascii: "\\"): bytes += "\\\\".utf8
         case UInt8(ascii: "\""): bytes += "\\\"".utf8

@@ -29,7 +29,11 @@ extension MetricCollector {
   }
 
   private static func labels(of target: ReachabilityTarget) -> KeyValuePairs<String, String> {
-    ["host": target.host, "source": target.source?.description ?? "", "interface": target.interface ?? ""]
+    [
+      "host": target.host, "source": target.source?.description ?? "", "interface": target.interface ?? "",
+      "protocol": target.transport?.name ?? "",
+      "port": target.transport.flatMap { $0.port > 0 ? String($0.port) : nil } ?? "",
+    ]
   }
 
   /// Returns the counters of the kernel interface.

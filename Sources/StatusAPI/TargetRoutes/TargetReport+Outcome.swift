@@ -25,7 +25,7 @@ extension TargetReport {
 
   private func outcome(_ result: CheckResult, isConnected: Bool, _ monitor: ReachabilityMonitor) -> CheckOutcome {
     let request = CheckRequest(definition.target, module: definition.module, timeout: definition.timeout)
-    let path = isConnected ? monitor.verdict(of: definition.target.host)?.path : nil
+    let path = isConnected ? monitor.verdict(of: definition.target.routeTarget)?.path : nil
     return CheckOutcome(request: request, result: result, path: path)
   }
 }

@@ -35,7 +35,7 @@ struct HealthcheckCommand: ParsableCommand {
       // Another server at this address is not ready, whatever it responds.
       let isOwn =
         json ? (try? JSON.parse(answer.body))?["status"]?.string != nil : answer.status != 200 || text == "ok"
-      if json, isOwn { Terminal.line(text) }
+      if json, isOwn { Terminal.json(text) }
       if answer.status == 200, isOwn { return }
       if !json || !isOwn { report("not ready (\(answer.status)): \(text)") }
     } catch let error where !(error is ExitCode) {

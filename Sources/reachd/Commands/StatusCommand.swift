@@ -68,8 +68,7 @@ struct StatusCommand: ParsableCommand {
       guard let status, answer.status == (status == "reachable" ? 200 : 503) else {
         return ClientOptions.unexpected(answer)
       }
-      // The control characters of a document are escaped as JSON requires.
-      Terminal.line(json ? text : color.colored(text.withoutControls))
+      if json { Terminal.json(text) } else { Terminal.line(color.colored(text)) }
       return ExitStatus.code(reachable: status == "reachable", known: status != "unknown")
     } catch let error as ServiceURL.Invalid {
       Terminal.writeError("reachd: \(error)")

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import History
+internal import ReachabilityModel
 
 /// `reachd store`: maintenance of a data directory.
 struct StoreCommand: ParsableCommand {
@@ -19,7 +20,7 @@ struct StoreCommand: ParsableCommand {
       do throws(StoreError) {
         let problems = try HistoryStore.check(data)
         guard !problems.isEmpty else { return Terminal.line("ok") }
-        for problem in problems { Terminal.line(problem) }
+        for problem in problems { Terminal.line(problem.withoutControls) }
         throw StoreError.unavailable
       } catch .unavailable {
         throw ExitStatus.negative

@@ -76,7 +76,7 @@ struct TargetsAddCommand: ParsableCommand {
       guard let document = try? JSON.parse(answer.body), let (_, line) = TargetFormatter.line(document) else {
         throw ClientOptions.undetermined("the response is not a target")
       }
-      Terminal.line(line)
+      Terminal.line(line.withoutControls)
     case 412 where !replace:
       Terminal.writeError("reachd: the target \(id) exists; use --replace to change it")
       throw ExitStatus.negative

@@ -59,7 +59,7 @@ struct TargetsListCommand: ParsableCommand {
         let uptime = item["id"]?.string.flatMap { uptimes[$0] }.map { " \($0)" } ?? ""
         if !json { Terminal.line(color.colored(line + uptime)) }
       }
-      if json { Terminal.line(text) }
+      if json { Terminal.json(text) }
     }
     if !states.isDisjoint(with: [.down, .unreachable]) { throw ExitStatus.negative }
     if states.contains(.unknown) { throw ExitStatus.undetermined }

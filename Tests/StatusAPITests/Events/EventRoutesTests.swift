@@ -92,6 +92,19 @@ import Testing
     }
   }
 
+  @Test func emptyLastEventIDIsNone() throws {
+    let service = try serviceWithHistory()
+    let epoch = try epoch(service)
+    let first = try frames(service, "/events", ["Last-Event-ID": ""])
+    #expect(first.map(\.event) == ["snapshot"])
+    #expect(try frames(service, "/events?lastEventId=") == first)
+    #expect(try frames(service, "/events?lastEventId=", ["Last-Event-ID": ""]) == first)
+    #expect(
+      try frames(service, "/events?lastEventId=\(epoch)-4", ["Last-Event-ID": ""]).map(\.id) == ["\(epoch)-5"])
+    let list = try service.ask("/events?lastEventId=", ["Accept": "application/json"])
+    #expect(list.text == (try service.ask("/events", ["Accept": "application/json"]).text))
+  }
+
   @Test func lastEventIDHeaderOverridesTheParameter() throws {
     let service = try serviceWithHistory()
     let epoch = try epoch(service)
@@ -100,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "EPOCH-6", "EPOCH-99999999999999999999", "00000000-1", "EPOCH", "1", "x", "EPOCH--1", "EPOCH-+1", "",
+    "EPOCH-6", "EPOCH-99999999999999999999", "00000000-1", "EPOCH", "1", "x", "EPOCH--1", "EPOCH-+1",
   ])
   func unknownIDYieldsGapAndSnapshot(id: String) throws {
     let service = try serviceWithHistory()
