@@ -8,9 +8,8 @@ enum Limits {
   /// a slow machine, and a check's shortest timeouts are of this order.
   static let stall: Duration = .seconds(2)
 
-  /// The interval in which loops are sampled: a stall is reported up to a second late, and each sample of an idle service is a
-  /// wakeup of a processor.
-  static let watchInterval: Duration = .seconds(1)
+  /// The interval in which loops are sampled: a stall is reported half a second late, and each sample costs some microseconds.
+  static let watchInterval: Duration = .milliseconds(500)
 
   /// Bytes of a thread's name, without the final zero (pthread_setname_np(3)).
   static let threadNameBytes = 15
