@@ -177,6 +177,21 @@ import Testing
     #expect(ledger.admit(1, for: Self.token, at: .seconds(120)) == .never(excess))
   }
 
+  @Test("Further addresses delay later checks")
+  func furtherAddresses() throws {
+    var ledger = try Self.ledger(Self.own(.init(checksPerSecond: 2)))
+    #expect(ledger.admit(1, for: Self.token, at: .zero) == .admitted)
+    ledger.charge(11, to: Self.token, at: .zero)
+    ledger.charge(1_000, to: .file, at: .zero)
+    guard case .later(let seconds, _) = ledger.admit(1, for: Self.token, at: .zero) else {
+      Issue.record("the check was admitted")
+      return
+    }
+    #expect(seconds == 6)
+    #expect(ledger.admit(1, for: Self.token, at: .seconds(6)) == .admitted)
+    #expect(ledger.admit(1, for: .token("other"), at: .zero) == .admitted)
+  }
+
   @Test func callersShareTheRateOfAll() throws {
     var ledger = try Self.ledger(.init(checksPerSecond: 3), [(.file, 1)])
     #expect(ledger.admit(2, for: .anonymous, at: .zero) == .admitted)

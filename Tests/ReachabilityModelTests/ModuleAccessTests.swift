@@ -7,11 +7,12 @@ struct ModuleAccessTests {
   private static let secret = CheckModule.Options.tcp(TCPOptions(send: "AUTH secret"))
 
   private func verdict(
-    _ hosts: [String], _ target: String, source: IPAddress? = nil, interface: String? = nil
+    _ hosts: [String], _ target: String, source: IPAddress? = nil, interface: String? = nil, hostname: String? = nil
   ) throws -> ModuleAccess.Verdict {
     let module = CheckModule(name: "m", options: Self.secret, access: .hosts(try hosts.map { try HostPattern($0) }))
     return CheckRequest(
-      try CheckTarget(target), module: module, source: source, interface: interface, policy: ContactPolicy()
+      try CheckTarget(target), module: module, source: source, interface: interface,
+      hostname: hostname, policy: ContactPolicy()
     ).moduleVerdict
   }
 
@@ -33,6 +34,25 @@ struct ModuleAccessTests {
     ])
   func allowed(pattern: String, target: String) throws {
     #expect(try verdict([pattern], target) == .allowed)
+  }
+
+  @Test("A caller's name for the host needs permission, too")
+  func hostnames() throws {
+    let target = "https://api.internal/"
+    #expect(try verdict(["api.internal"], target, hostname: "api.internal") == .allowed)
+    #expect(try verdict(["api.internal", "web.internal"], target, hostname: "WEB.internal") == .allowed)
+    #expect(try verdict(["api.internal"], target, hostname: "evil.example") == .denied)
+    #expect(try verdict([".internal"], target, hostname: "internal.evil.example") == .denied)
+    #expect(try verdict(["api.internal"], target, hostname: "192.0.2.1") == .denied)
+    #expect(try verdict(["api.internal"], target, hostname: "a b") == .denied)
+    // A block permits addresses, whatever their names.
+    #expect(try verdict(["10.0.0.0/8"], "https://10.0.0.5/", hostname: "www.example") == .allowed)
+    #expect(try verdict(["10.0.0.0/8"], "https://192.0.2.5/", hostname: "10.0.0.5") == .denied)
+    // Without data of the file, every name is permitted.
+    let open = CheckModule(name: "m", options: .http(HTTPOptions()))
+    let request = CheckRequest(
+      try CheckTarget(target), module: open, hostname: "evil.example", policy: ContactPolicy())
+    #expect(request.moduleVerdict == .allowed)
   }
 
   @Test(

@@ -161,7 +161,7 @@ import Testing
       lines.drop { $0 != "#   \(key):" }.prefix { $0.hasPrefix("#   ") }.map { $0.dropFirst(4) }
     }
     let configuration = try ConfigurationTests.load(text.joined(separator: "\n"), ["TOKEN": "x"])
-    #expect(configuration.targets.map(\.id) == ["db", "site", "router"] && configuration.modules.count == 4)
+    #expect(configuration.targets.map(\.id) == ["db", "site", "router"] && configuration.modules.count == 6)
     for key in CheckConfiguration.keys { #expect(lines.contains { $0.hasPrefix("\(key):") }, "\(key)") }
   }
 }

@@ -27,7 +27,8 @@ struct WebhookConfigurationTests {
       """
       webhooks:
         - { id: ops, url: "https://ops.example/a?b=c", secretFile: "\(file.path)", types: [status, target],
-            states: [down, notReachable], targets: [db], labels: { env: prod }, timeout: 5s, maxAge: 1h }
+            states: [down, notReachable], targets: [db], labels: { env: prod }, timeout: 5s, maxAge: 1h,
+            deniedRetry: 0s }
         - { id: dev, url: "http://10.0.0.9:8080/", secretFile: "\(file.path)", insecure: true }
         - { id: env, url: "${URL}", secretFile: "\(file.path)" }
       """)
@@ -42,7 +43,9 @@ struct WebhookConfigurationTests {
           types: ["status", "target"], states: ["down", "notReachable"], targets: ["db"], labels: ["env": "prod"]))
     #expect(ops.timeout == .seconds(5))
     #expect(ops.maximumAge == .seconds(3_600))
+    #expect(ops.deniedRetry == .zero)
     let dev = loaded.webhooks[1]
+    #expect(dev.deniedRetry == .seconds(3_600))
     #expect(dev.timeout == .seconds(15))
     #expect(dev.maximumAge == .seconds(259_200))
     #expect(dev.filter == WebhookFilter())
@@ -65,6 +68,10 @@ struct WebhookConfigurationTests {
       ("{ id: a, url: \"https://e.org/\", secretFile: /s, states: [ok] }", "webhooks[0].states: \"ok\" is invalid"),
       ("{ id: a, url: \"https://e.org/\", secretFile: /s, timeout: 2m }", "webhooks[0].timeout: \"2m\" is invalid"),
       ("{ id: a, url: \"https://e.org/\", secretFile: /s, maxAge: 1s }", "webhooks[0].maxAge: \"1s\" is invalid"),
+      (
+        "{ id: a, url: \"https://e.org/\", secretFile: /s, deniedRetry: 721h }",
+        "webhooks[0].deniedRetry: \"721h\" is invalid"
+      ),
       ("{ id: a, url: \"https://e.org/\", secretFile: /s, retries: 1 }", "webhooks[0].retries: unknown key"),
       ("ops", "webhooks[0]: a mapping is expected here"),
     ])

@@ -27,6 +27,7 @@ enum WebhookRepresentation {
       "labels": .object(filter.labels.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .string($0.value)) }),
       "timeoutSeconds": TargetRepresentation.seconds(definition.timeout),
       "maxAgeSeconds": TargetRepresentation.seconds(definition.maximumAge),
+      "deniedRetrySeconds": TargetRepresentation.seconds(definition.deniedRetry),
       "signatures": .integer(Int64(definition.secrets.count)),
     ])
   }
