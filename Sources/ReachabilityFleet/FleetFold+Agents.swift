@@ -28,11 +28,6 @@ extension FleetFold {
     }
   }
 
-  /// The agents of which the stream has no base any longer, sorted.
-  var agentsWithoutBase: [String] {
-    nodes.filter { $0.value.isAgent && $0.value.state == .present && !$0.value.hasBase }.keys.sorted()
-  }
-
   /// The event that numbers of an agent are missing.
   private mutating func gap(
     of agent: String, after prev: UInt64, before number: UInt64

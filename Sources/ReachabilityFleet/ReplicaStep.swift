@@ -30,8 +30,8 @@ extension FleetReplica {
     case consume(from: UInt64)
     /// Publish a message; what became of it is seen in the stream.
     case publish(FleetMessage, expecting: FleetEngineExpectedLast?)
-    /// Request a base of this agent.
-    case requestBase(String)
+    /// Request a base of this agent, which must be behind this position in the stream.
+    case requestBase(String, after: FleetEngineStreamPosition)
     /// Ask this agent whether it is there; only ``Input/absent(_:)`` is an answer.
     case ask(String)
     /// Ask this agent to check targets now; its results come as its votes.

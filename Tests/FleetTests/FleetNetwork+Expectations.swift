@@ -1,5 +1,6 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import TestSupport
 import Testing
@@ -105,7 +106,7 @@ extension FleetNetwork {
   func leader() throws -> Int {
     var found: Int?
     eventually(within: .seconds(30)) {
-      let reply = try? connection.request("$JS.API.STREAM.INFO.RX", within: .seconds(2))
+      let reply = try? connection.request("$JS.API.STREAM.INFO.\(FleetSubject.stream)", within: .seconds(2))
       let name = (try? JSONValue(bytes: reply?.payload ?? []))?["cluster"]?["leader"]?.text
       found = name?.last?.wholeNumberValue
       return found != nil

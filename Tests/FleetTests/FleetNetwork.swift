@@ -1,5 +1,6 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import TestSupport
 
@@ -93,7 +94,7 @@ final class FleetNetwork {
   deinit { subscribers.forEach { $0.stop() } }
 
   private static func connect(to urls: [String], from hub: Namespace) throws -> NATSConnection {
-    try hub.run { () throws(JetStreamError) in
+    try hub.run { () throws(NATSError) in
       try NATSConnection(NATSConfiguration(servers: urls, name: "test", inboxPrefix: "_INBOX.replica.test")) { _ in }
     }
   }

@@ -21,9 +21,7 @@ final class StreamRecord: Sendable {
       return message.sequence <= last
     }
     if isLate { redelivered.withLock { $0.append(message.sequence) } }
-    guard !message.isCopy,
-      let decoded = FleetWire.decode(message.payload, subject: message.subject)
-    else { return }
+    guard let decoded = FleetWire.decode(message.payload, subject: message.subject) else { return }
     received.withLock { $0.append(decoded) }
   }
 

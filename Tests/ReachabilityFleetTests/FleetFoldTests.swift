@@ -103,14 +103,14 @@ struct FleetFoldTests {
   @Test("A hole is an event, and the agent's base is requested")
   mutating func hole() {
     say("a", ["db": .up])
-    #expect(fold.takeMissingBases().isEmpty)
+    #expect(FleetBaseRequests.awaited(fold).isEmpty)
     let events = say("a", ["db": .down], skipping: 3)
     #expect(events.count == 2)
     #expect(events.first?.content == .gap(agent: "a", after: 1, before: 5))
     // A comparison of the optional number reads past it under AddressSanitizer, by code of the compiler.
     let number = events.first?.id.number ?? 0
     #expect(number == 512)
-    #expect(fold.takeMissingBases() == ["a"])
+    #expect(FleetBaseRequests.awaited(fold) == ["a"])
     #expect(fold.nodes["a"]?.holes == 1)
   }
 
@@ -123,7 +123,7 @@ struct FleetFoldTests {
     #expect(second.map(\.content) == [.gap(agent: "a", after: 101, before: 104)])
     highWaters["a"] = 101
     #expect(say("a", ["db": .up, "web": .up], again: true).isEmpty, "they are known")
-    #expect(fold.takeMissingBases().isEmpty)
+    #expect(FleetBaseRequests.awaited(fold).isEmpty)
   }
 
   @Test("A version that a lost stream had is an event when the present one has an earlier one")

@@ -88,7 +88,7 @@ struct ScriptedReplica {
       case .readStreamState(let sequence): wantsState = sequence
       case .consume(let sequence): cursor = sequence
       case .publish(let message, let expecting): outgoing.append((message, expecting))
-      case .requestBase(let agent): requestedBases.append(agent)
+      case .requestBase(let agent, _): requestedBases.append(agent)
       case .ask(let agent): questions.append(agent)
       // The scripted agents check nothing.
       case .requestChecks: break

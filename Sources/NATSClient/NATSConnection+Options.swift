@@ -3,20 +3,20 @@ internal import Glibc
 
 extension NATSConnection {
   /// Makes the library's options; the caller destroys them.
-  static func makeOptions(_ configuration: NATSConfiguration, observer: UInt) throws(JetStreamError) -> OpaquePointer {
-    // The handlers of all connections of the process run on one thread.
+  static func makeOptions(_ configuration: NATSConfiguration, observer: UInt) throws(NATSError) -> OpaquePointer {
+    // The handlers of all connections without threads of their own run on one.
     let opened = nats_Open(-1)
-    guard opened == NATS_OK else { throw JetStreamError.last("connect", opened) }
+    guard opened == NATS_OK else { throw NATSError.last("connect", opened) }
     _ = nats_SetMessageDeliveryPoolSize(1)
     var created: OpaquePointer?
     let status = unsafe natsOptions_Create(&created)
-    guard status == NATS_OK, let options = unsafe created else { throw JetStreamError.last("connect", status) }
+    guard status == NATS_OK, let options = unsafe created else { throw NATSError.last("connect", status) }
     let closure = unsafe CNATS_closure(observer)
     let steps: [() -> natsStatus] = [
       { unsafe setServers(configuration.servers, options) },
       { unsafe natsOptions_SetName(options, configuration.name) },
       { unsafe natsOptions_SetCustomInboxPrefix(options, configuration.inboxPrefix) },
-      { unsafe natsOptions_UseGlobalMessageDelivery(options, true) },
+      { unsafe natsOptions_UseGlobalMessageDelivery(options, !configuration.hasThreads) },
       { unsafe natsOptions_SetTimeout(options, Limits.connectTimeout) },
       { unsafe natsOptions_SetMaxReconnect(options, -1) },
       { unsafe natsOptions_SetReconnectWait(options, Limits.reconnectWait) },
@@ -39,7 +39,7 @@ extension NATSConnection {
     for step in steps {
       let status = step()
       guard status == NATS_OK else {
-        let error = JetStreamError.last("connect", status)
+        let error = NATSError.last("connect", status)
         unsafe natsOptions_Destroy(options)
         throw error
       }

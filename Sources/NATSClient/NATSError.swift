@@ -1,5 +1,5 @@
 /// An operation on a connection or a stream has failed.
-public struct JetStreamError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a caller can distinguish.
   public enum Kind: Hashable, Sendable {
     /// There is no connection now; nothing was sent.

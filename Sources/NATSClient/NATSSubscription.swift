@@ -38,20 +38,28 @@ extension NATSConnection {
   /// - Parameters:
   ///   - subject: the subject.
   ///   - headers: the headers that the messages have.
+  ///   - queue: the group of which one member receives each message; nil for none.
   ///   - handler: called on the library's thread for messages, one at a time; it must not wait for a response.
   /// - Returns: the subscription, which ends with its last reference.
   /// - Throws: an error when the connection is closed or the subject invalid. A server's refusal is an event.
   public func subscribe(
-    _ subject: String, headers: [String] = [], _ handler: @escaping @Sendable (NATSMessage) -> Void
-  ) throws(JetStreamError) -> NATSSubscription {
+    _ subject: String, headers: [String] = [], queue: String? = nil,
+    _ handler: @escaping @Sendable (NATSMessage) -> Void
+  ) throws(NATSError) -> NATSSubscription {
     let number = messageCallbacks.add(MessageHandler(headers: headers, body: handler))
     var created: OpaquePointer?
-    var status = unsafe natsConnection_Subscribe(&created, self.handle, subject, natsReceived, CNATS_closure(number))
+    let closure = unsafe CNATS_closure(number)
+    var status =
+      if let queue {
+        unsafe natsConnection_QueueSubscribe(&created, handle, subject, queue, natsReceived, closure)
+      } else {
+        unsafe natsConnection_Subscribe(&created, handle, subject, natsReceived, closure)
+      }
     if status == NATS_OK {
       status = unsafe natsSubscription_SetPendingLimits(created, Limits.pendingMessages, Limits.pendingBytes)
     }
     guard status == NATS_OK, let created = unsafe created else {
-      let error = JetStreamError.last("subscribe \(subject)", status)
+      let error = NATSError.last("subscribe \(subject)", status)
       messageCallbacks.remove(number)
       unsafe natsSubscription_Destroy(created)
       throw error

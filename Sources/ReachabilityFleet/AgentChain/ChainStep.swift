@@ -5,8 +5,12 @@ extension FleetAgentChain {
     case connection(Bool)
     /// The store has events up to this number.
     case appended(UInt64)
-    /// All cells are to be published: at `hello`, and when a replica requests it.
+    /// All cells are to be published: at `hello`.
     case baseRequested
+    /// A replica that has read the stream up to this position requests all cells.
+    case baseRequestedAfter(FleetEngineStreamPosition)
+    /// The stream was created at this time.
+    case stream(created: Int64)
     /// The time of the last ``Effect/wake(at:)`` has come.
     case timer
     /// An action has ended.
@@ -23,6 +27,8 @@ extension FleetAgentChain {
     case wake(at: Duration)
     /// Another process publishes as this agent; the chain publishes nothing any longer.
     case conflict(epoch: String)
+    /// Replicas reject this change or base for this reason: it is left out, and readers see a gap.
+    case leftOut(AgentMessage, reason: String)
   }
 
   /// A call to the engine or the store; at most one is under way.
@@ -53,8 +59,8 @@ extension FleetAgentChain {
   public struct OwnMessage: Hashable, Sendable {
     /// Its stream sequence.
     public var sequence: UInt64
-    /// The store that it comes from.
-    public var epoch: String
+    /// The store that it comes from; nil when the message is not understood.
+    public var epoch: String?
     /// The number up to which the stream has that store's events.
     public var to: UInt64
 
@@ -63,6 +69,13 @@ extension FleetAgentChain {
       self.sequence = sequence
       epoch = message.epoch
       to = message.to
+    }
+
+    /// Creates it from its parts.
+    public init(sequence: UInt64, epoch: String?, to: UInt64) {
+      self.sequence = sequence
+      self.epoch = epoch
+      self.to = to
     }
   }
 }

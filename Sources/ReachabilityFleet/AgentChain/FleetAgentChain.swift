@@ -29,6 +29,13 @@ public struct FleetAgentChain: Sendable {
   var failures = 0
   /// The message that is being published.
   var inFlight: AgentMessage?
+  /// The changes of the next message; fewer after a rejection.
+  var limit = FleetLimits.changesPerMessage
+  /// Where the last complete base ends; nil before it, and in another stream.
+  public internal(set) var completeBase: FleetEngineStreamPosition?
+  /// When the present stream was created; nil before it is known.
+  var created: Int64?
+  var waiting: FleetWaitingEvents
   private var operations: UInt64 = 0
   /// Whether this process has published in the present stream.
   var hasPublished = false
@@ -37,6 +44,8 @@ public struct FleetAgentChain: Sendable {
     case disconnected
     /// The handshake follows a failure.
     case waiting(until: Duration)
+    /// A replica limits this agent: the same message is sent again.
+    case paused(until: Duration)
     case performing(operation: UInt64)
     case idle(handshakeAt: Duration)
     case conflicted
@@ -58,12 +67,16 @@ public struct FleetAgentChain: Sendable {
     self.epoch = epoch
     self.last = last
     self.baseInterval = baseInterval
+    waiting = FleetWaitingEvents(through: last)
     // A number beyond the store's end is of events that the store does not have, as in a damaged one.
     ackedEver = saved.map { $0.epoch == epoch ? min($0.ackedEver, last) : 0 } ?? 0
   }
 
   /// How many numbers of the store are not published.
   public var backlog: UInt64 { last - min(scanned, last) }
+
+  /// The time since which the oldest event waits that is not published; nil when all are.
+  public var oldestWaiting: Duration? { waiting.oldest(after: scanned) }
 
   /// Processes an input.
   ///
@@ -83,10 +96,19 @@ public struct FleetAgentChain: Sendable {
       return phase == .disconnected ? readLastMessage() : []
     case .appended(let number):
       last = max(last, number)
+      waiting.append(number, at: now)
       return advanceIfIdle(at: now)
     case .baseRequested:
       base.request()
       return advanceIfIdle(at: now)
+    case .baseRequestedAfter(let position):
+      guard !hasBase(after: position) else { return [] }
+      base.request()
+      return advanceIfIdle(at: now)
+    case .stream(let created):
+      if self.created != created { completeBase = nil }
+      self.created = created
+      return []
     case .timer: return expire(at: now)
     case .completed(let outcome, let operation):
       guard phase == .performing(operation: operation) else { return [] }
@@ -99,6 +121,7 @@ public struct FleetAgentChain: Sendable {
   private mutating func expire(at now: Duration) -> [Effect] {
     switch phase {
     case .waiting(let time): time <= now ? readLastMessage() : [.wake(at: time)]
+    case .paused(let time): time <= now ? publishAgain() : [.wake(at: time)]
     case .idle(let time): time <= now ? readLastMessage() : advance(at: now)
     case .disconnected, .performing, .conflicted: []
     }
@@ -112,6 +135,13 @@ public struct FleetAgentChain: Sendable {
       base = .read(found, parts: FleetBasePublishing.parts(of: found))
       return advance(at: now)
     case .published(.success(let sequence)): return acknowledge(sequence, at: now)
+    case .published(.failure(.slowDown(let wait))):
+      phase = .paused(until: now + wait)
+      return [.wake(at: now + wait)]
+    case .lastMessage(.failure(.slowDown(let wait))):
+      phase = .waiting(until: now + wait)
+      return [.wake(at: now + wait)]
+    case .published(.failure(.rejected(let reason))): return leaveOut(reason, at: now)
     case .published(.failure(.timedOut)), .lastMessage(.failure(.timedOut)):
       // The time limit was a wait; a longer one would add to the time that an election takes.
       failures = min(failures, 1)
@@ -147,30 +177,4 @@ public struct FleetAgentChain: Sendable {
   /// After these the engine has no majority, which lasts longer.
   static let electionAttempts = 20
   static let longestDelay = Duration.seconds(5)
-
-  // MARK: - Handshake
-
-  private mutating func align(with message: OwnMessage?, at now: Duration) -> [Effect] {
-    if let message, message.epoch != epoch, hasPublished, message.sequence > after {
-      phase = .conflicted
-      return [.conflict(epoch: message.epoch)]
-    }
-    // Numbers beyond the store's end are of events that the store does not have: they are another history.
-    let own = message.flatMap { $0.epoch == epoch && $0.to <= last ? $0 : nil }
-    if own.map({ $0.to < published }) ?? true { base.request() }
-    if own == nil { hasPublished = false }
-    after = message?.sequence ?? 0
-    let known = own?.to ?? 0
-    if known != published || own == nil {
-      published = known
-      // A stream that lost events gets the latest of them again.
-      let repeated = UInt64(FleetLimits.repeatedEvents)
-      scanned = max(known, ackedEver > repeated ? ackedEver - repeated : 0)
-      start = scanned
-    }
-    ackedEver = max(ackedEver, known)
-    return [.save(acknowledgement)] + advance(at: now)
-  }
-
-  var acknowledgement: FleetAcknowledgement { FleetAcknowledgement(epoch: epoch, acked: scanned, ackedEver: ackedEver) }
 }

@@ -1,12 +1,13 @@
-internal import Dispatch
+public import Dispatch
 
 /// A queue, and a timer that runs its owner's work on it at an interval, the first time immediately.
-@safe final class NATSRepeatingTimer: @unchecked Sendable {
+@safe public final class NATSRepeatingTimer: @unchecked Sendable {
   /// Where the work runs.
-  let queue: DispatchQueue
+  public let queue: DispatchQueue
   private let source: any DispatchSourceTimer
 
-  init(_ label: String, every interval: Duration) {
+  /// Creates a timer that does not run yet.
+  public init(_ label: String, every interval: Duration) {
     queue = DispatchQueue(label: label)
     source = DispatchSource.makeTimerSource(queue: queue)
     source.schedule(deadline: .now(), repeating: .milliseconds(Int(interval / .milliseconds(1))))
@@ -19,12 +20,13 @@ internal import Dispatch
   }
 
   /// Begins; without effect after the owner's end.
-  func start<Owner: AnyObject & Sendable>(_ owner: Owner, _ work: @escaping @Sendable (Owner) -> Void) {
+  public func start<Owner: AnyObject & Sendable>(_ owner: Owner, _ work: @escaping @Sendable (Owner) -> Void) {
     source.setEventHandler { [weak owner] in
       if let owner { work(owner) }
     }
     source.activate()
   }
 
-  func cancel() { source.cancel() }
+  /// Ends it.
+  public func cancel() { source.cancel() }
 }

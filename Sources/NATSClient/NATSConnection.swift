@@ -25,7 +25,6 @@ internal import Glibc
   /// The settings.
   public let configuration: NATSConfiguration
   let handle: OpaquePointer
-  let streams: OpaquePointer
   private let observer: UInt
 
   /// Connects in the background; servers that are not available are tried again and again.
@@ -35,26 +34,19 @@ internal import Glibc
   ///   - observer: receives events, on threads of the library; it must not block.
   /// - Throws: an error when the settings are invalid or the library has no thread or memory.
   public init(_ configuration: NATSConfiguration, observer: @escaping @Sendable (Event) -> Void)
-    throws(JetStreamError)
+    throws(NATSError)
   {
     self.configuration = configuration
     let number = connectionCallbacks.add(observer)
-    do throws(JetStreamError) {
+    do throws(NATSError) {
       let options = unsafe try Self.makeOptions(configuration, observer: number)
       defer { unsafe natsOptions_Destroy(options) }
       var opened: OpaquePointer?
       let status = unsafe natsConnection_Connect(&opened, options)
       guard [NATS_OK, NATS_NOT_YET_CONNECTED].contains(status), let opened = unsafe opened else {
-        throw JetStreamError.last("connect", status)
+        throw NATSError.last("connect", status)
       }
       unsafe handle = unsafe opened
-      var context: OpaquePointer?
-      let created = unsafe natsConnection_JetStream(&context, opened, nil)
-      guard created == NATS_OK, let context = unsafe context else {
-        unsafe natsConnection_Destroy(opened)
-        throw JetStreamError.last("connect", created)
-      }
-      unsafe streams = unsafe context
     } catch {
       connectionCallbacks.remove(number)
       throw error
@@ -65,7 +57,6 @@ internal import Glibc
 
   deinit {
     connectionCallbacks.remove(observer)
-    unsafe jsCtx_Destroy(streams)
     unsafe natsConnection_Destroy(handle)
   }
 
@@ -92,70 +83,24 @@ internal import Glibc
   }
 
   /// A new subject for replies.
-  public func makeInbox() -> String {
-    "\(configuration.inboxPrefix).\(String(UInt64.random(in: .min ... .max), radix: 36))"
-  }
+  public func makeInbox() -> String { "\(configuration.inboxPrefix).\(Self.token())" }
 
-  // MARK: - Messages
+  /// A new subject for the deliveries of a consumer.
+  public func makeDeliverySubject() -> String { "\(configuration.deliveryPrefix).\(Self.token())" }
 
-  /// Sends a message.
-  ///
-  /// - Throws: an error without a connection, or for a payload that is too long; no response is waited for.
-  public func publish(_ subject: String, _ payload: [UInt8] = [], reply: String? = nil) throws(JetStreamError) {
-    let operation = "publish \(subject)"
-    try checkConnected(operation)
-    try Self.checkSize(payload, operation)
-    let status = unsafe payload.withUnsafeBytes { bytes in
-      if let reply {
-        return unsafe natsConnection_PublishRequest(handle, subject, reply, bytes.baseAddress, Int32(bytes.count))
-      }
-      return unsafe natsConnection_Publish(handle, subject, bytes.baseAddress, Int32(bytes.count))
-    }
-    guard status == NATS_OK else { throw JetStreamError.last(operation, status) }
-  }
-
-  /// Sends a request and waits for the first reply.
-  ///
-  /// - Parameters:
-  ///   - subject: the subject.
-  ///   - payload: the payload.
-  ///   - timeLimit: how long to wait.
-  ///   - headers: the headers of the reply that the result has.
-  /// - Returns: the reply.
-  /// - Throws: `noResponders`, `timedOut` or another error.
-  public func request(
-    _ subject: String, _ payload: [UInt8] = [], within timeLimit: Duration, headers: [String] = []
-  ) throws(JetStreamError) -> NATSMessage {
-    let operation = "request \(subject)"
-    try checkConnected(operation)
-    try Self.checkSize(payload, operation)
-    var reply: OpaquePointer?
-    let status = unsafe payload.withUnsafeBytes { bytes in
-      unsafe natsConnection_Request(
-        &reply, handle, subject, bytes.baseAddress, Int32(bytes.count), timeLimit.wholeMilliseconds)
-    }
-    guard status == NATS_OK, let reply = unsafe reply else { throw JetStreamError.last(operation, status) }
-    defer { unsafe natsMsg_Destroy(reply) }
-    return unsafe NATSMessage(reply, headers: headers)
-  }
+  private static func token() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
   /// Waits until the server has processed everything that was sent before.
   ///
   /// - Throws: an error when that does not happen in time.
-  public func flush(within timeLimit: Duration) throws(JetStreamError) {
+  public func flush(within timeLimit: Duration) throws(NATSError) {
     let status = unsafe natsConnection_FlushTimeout(handle, timeLimit.wholeMilliseconds)
-    guard status == NATS_OK else { throw JetStreamError.last("flush", status) }
+    guard status == NATS_OK else { throw NATSError.last("flush", status) }
   }
 
   /// While disconnected, the library keeps one message whatever the size of its buffer is, and sends it later.
-  func checkConnected(_ operation: String) throws(JetStreamError) {
-    guard isConnected else { throw JetStreamError(operation, .disconnected, "there is no connection") }
-  }
-
-  static func checkSize(_ payload: [UInt8], _ operation: String) throws(JetStreamError) {
-    guard payload.count <= Limits.payload else {
-      throw JetStreamError(operation, .tooLarge, "\(payload.count) bytes, at most \(Limits.payload)")
-    }
+  func checkConnected(_ operation: String) throws(NATSError) {
+    guard isConnected else { throw NATSError(operation, .disconnected, "there is no connection") }
   }
 }
 

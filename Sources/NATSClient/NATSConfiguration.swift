@@ -7,6 +7,10 @@ public struct NATSConfiguration: Sendable, Hashable {
   /// The first tokens of the subjects for replies, without a dot at the end: a server's rules can then allow them to one
   /// user only.
   public var inboxPrefix: String
+  /// The first tokens of the subjects to which consumers deliver, without a dot at the end.
+  public var deliveryPrefix: String
+  /// Whether each subscription has a thread of its own; otherwise the handlers of all such connections run on one.
+  public var hasThreads: Bool
   /// The user; nil for none, or the one in the servers' URLs.
   public var credentials: NATSCredentials?
   /// A file with the certificates of authorities, PEM, which requires TLS; nil for those of the system.
@@ -14,12 +18,14 @@ public struct NATSConfiguration: Sendable, Hashable {
 
   /// Creates settings.
   public init(
-    servers: [String], name: String, inboxPrefix: String, credentials: NATSCredentials? = nil,
-    authorityFile: String? = nil
+    servers: [String], name: String, inboxPrefix: String, deliveryPrefix: String? = nil, hasThreads: Bool = false,
+    credentials: NATSCredentials? = nil, authorityFile: String? = nil
   ) {
     self.servers = servers
     self.name = name
     self.inboxPrefix = inboxPrefix
+    self.deliveryPrefix = deliveryPrefix ?? inboxPrefix
+    self.hasThreads = hasThreads
     self.credentials = credentials
     self.authorityFile = authorityFile
   }

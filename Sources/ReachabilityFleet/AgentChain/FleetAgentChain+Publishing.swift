@@ -24,7 +24,7 @@ extension FleetAgentChain {
   }
 
   private mutating func readChanges() -> [Effect] {
-    perform(.readChanges(after: scanned, limit: FleetLimits.changesPerMessage))
+    perform(.readChanges(after: scanned, limit: limit))
   }
 
   mutating func publish(_ page: FleetOutboxPage, at now: Duration) -> [Effect] {
@@ -59,19 +59,54 @@ extension FleetAgentChain {
     return perform(.publish(message, FleetEngineExpectedLast(after: after)))
   }
 
+  /// Sends the message again that a replica has not accepted yet.
+  mutating func publishAgain() -> [Effect] {
+    guard let message = inFlight else { return perform(.readLastMessage) }
+    return perform(.publish(message, FleetEngineExpectedLast(after: message.after)))
+  }
+
+  /// Replicas reject the message: half of its changes are tried, then a single one is left out. Nothing is tried for ever.
+  mutating func leaveOut(_ reason: String, at now: Duration) -> [Effect] {
+    guard let message = inFlight else { return retry(at: now) }
+    inFlight = nil
+    switch message.content {
+    case .changes(let batch) where batch.changes.count > 1:
+      limit = batch.changes.count / 2
+      return advance(at: now)
+    case .changes(let batch):
+      // The next message begins after it, so that readers see the gap.
+      (scanned, start) = (batch.to, batch.to)
+    case .base:
+      base = .none
+      nextBase = now + baseInterval
+    }
+    return [.leftOut(message, reason: reason)] + advance(at: now)
+  }
+
+  /// Whether a complete base lies behind a position that a replica has read.
+  public func hasBase(after position: FleetEngineStreamPosition) -> Bool {
+    guard let completeBase, completeBase.created == position.created else { return false }
+    return completeBase.sequence > position.sequence
+  }
+
   mutating func acknowledge(_ sequence: UInt64, at now: Duration) -> [Effect] {
     guard let message = inFlight else { return advance(at: now) }
     inFlight = nil
     failures = 0
     hasPublished = true
+    limit = FleetLimits.changesPerMessage
     after = sequence
     published = message.to
     start = published
     scanned = max(scanned, published)
     ackedEver = max(ackedEver, published)
+    waiting.discard(through: scanned)
     if case .base(let part) = message.content, case .read(let found, let parts) = base {
       base = part.part == part.of ? .none : .read(found, parts: parts.dropFirst())
-      if part.part == part.of { nextBase = now + baseInterval }
+      if part.part == part.of {
+        nextBase = now + baseInterval
+        completeBase = created.map { FleetEngineStreamPosition(sequence: sequence, created: $0) }
+      }
     }
     return [.save(acknowledgement)] + advance(at: now)
   }

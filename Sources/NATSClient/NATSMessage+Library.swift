@@ -26,25 +26,13 @@ extension NATSMessage {
   }
 }
 
-extension JetStreamError {
-  /// Makes an error from a status of the library, its message on this thread, and the code of JetStream's API.
-  static func last(_ operation: String, _ status: natsStatus, code: jsErrCode = jsErrCode(0)) -> JetStreamError {
+extension NATSError {
+  /// Makes an error from a status of the library and its message on this thread.
+  static func last(_ operation: String, _ status: natsStatus) -> NATSError {
     var known = NATS_OK
     let text = unsafe nats_GetLastError(&known).map { unsafe String(cString: $0) } ?? ""
     let fallback = unsafe String(cString: natsStatus_GetText(status))
-    let number = Int(code.rawValue)
-    let kind: Kind =
-      switch number {
-      case 0: Self.kind(status)
-      case 10_071: .wrongLastSequence
-      case 10_164: .publishInProgress
-      case 10_014, 10_037, 10_059: .notFound
-      case 10_013, 10_058, 10_105, 10_148: .otherConfiguration
-      // No leader, no meta leader, the cluster is not available, JetStream is not enabled now.
-      case 10_008, 10_009, 10_074, 10_076: .noResponders
-      default: .refused(code: number)
-      }
-    return JetStreamError(operation, kind, known == status && !text.isEmpty ? text : fallback)
+    return NATSError(operation, kind(status), known == status && !text.isEmpty ? text : fallback)
   }
 
   private static func kind(_ status: natsStatus) -> Kind {
