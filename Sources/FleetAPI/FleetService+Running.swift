@@ -58,12 +58,16 @@ extension FleetService {
     switch effect {
     case .events(let events):
       if state.window.isEmpty, let first = events.first {
-        state.window.begin(at: state.replica.fold.first)
+        state.window.begin(at: state.replica.fold.complete)
         log.restart(baseID: min(state.window.oldest, first.id.number))
       }
       for event in events { state.window.append(event) }
       let fold = state.replica.fold
       log.append(contentsOf: events.map { FleetEventRepresentation.entry($0, fold) })
+    case .hole(let sequence):
+      state.window.begin(at: sequence)
+      log.restart(baseID: state.window.oldest)
+      logger.warning("the stream has dropped messages that were not read", metadata: ["before": "\(sequence)"])
     case .restarted:
       state.window = FleetEventWindow(limit: Self.eventLimit)
       log.restart(baseID: 0)
@@ -93,7 +97,7 @@ extension FleetService {
       // Not a request, which occupies a thread until the checks have ended.
       members.send(FleetWire.encode(.check(targets: targets)), on: .ask(agent))
     case .wake(let time): wake(at: time)
-    case .events, .restarted: break
+    case .events, .hole, .restarted: break
     }
   }
 

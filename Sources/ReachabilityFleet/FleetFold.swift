@@ -54,7 +54,7 @@ public struct FleetFold: Sendable {
   public mutating func apply(_ message: FleetMessage?, sequence: UInt64, time: Int64) -> [FleetEvent] {
     if first == 0 { first = sequence }
     // The stream drops the oldest messages of a subject that has too many: they are missing between others.
-    if sequence != self.sequence &+ 1 { complete = sequence }
+    if sequence != self.sequence &+ 1 || complete == 0 { complete = sequence }
     let before = self.time
     self.sequence = sequence
     // The engine's server sets the time; sums with it must not overflow.

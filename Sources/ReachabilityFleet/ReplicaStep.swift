@@ -38,6 +38,9 @@ extension FleetReplica {
     case requestChecks(agent: String, targets: [String])
     /// Publish these events, in this order.
     case events([FleetEvent])
+    /// The stream has dropped messages before this one that were not read: subscribers that have events before it get the
+    /// event `gap`, and then a snapshot.
+    case hole(before: UInt64)
     /// The fold began again: every subscriber gets the event `gap` and then a snapshot.
     case restarted
     /// Report ``Input/timer`` at this time; it replaces earlier ones.

@@ -93,6 +93,9 @@ struct ScriptedReplica {
       // The scripted agents check nothing.
       case .requestChecks: break
       case .events(let events): for event in events { window.append(event) }
+      case .hole(let sequence):
+        restarts += 1
+        window.begin(at: sequence)
       case .restarted:
         restarts += 1
         window = FleetEventWindow(limit: 100_000)
