@@ -59,6 +59,7 @@ public final class FleetService: Sendable {
   let instance = UInt64.random(in: .min ... .max)
   /// Requests that wait for a change of the state.
   let waitingRequests = LongPollRegistry<Never>()
+  let heartbeatAdmission = GatewayAdmission(GatewayLimits.heartbeats)
   private let gatewayOnce = Locked<FleetGateway?>(nil)
 
   /// Creates a replica that is not started.
@@ -86,7 +87,9 @@ public final class FleetService: Sendable {
 
   /// Begins to follow the engine.
   public func start() {
-    let subscription = members.subscribe(FleetSubject.heartbeats, group: nil) { [weak self] message in
+    let subscription = members.subscribe(
+      FleetSubject.heartbeats, group: nil, admits: { [heartbeatAdmission] in heartbeatAdmission.admits($0) }
+    ) { [weak self] message in
       // The engine's permissions are about subjects: an agent can send heartbeats of no other one.
       guard let self, let heartbeat = FleetWire.heartbeat(message.payload),
         message.subject == "\(FleetSubject.heartbeat(heartbeat.agent))"

@@ -39,14 +39,15 @@ extension NATSConnection {
   ///   - subject: the subject.
   ///   - headers: the headers that the messages have.
   ///   - queue: the group of which one member receives each message; nil for none.
+  ///   - admits: decides from the subject whether a message is handled, before it is copied; nil for all.
   ///   - handler: called on the library's thread for messages, one at a time; it must not wait for a response.
   /// - Returns: the subscription, which ends with its last reference.
   /// - Throws: an error when the connection is closed or the subject invalid. A server's refusal is an event.
   public func subscribe(
-    _ subject: String, headers: [String] = [], queue: String? = nil,
+    _ subject: String, headers: [String] = [], queue: String? = nil, admits: (@Sendable (String) -> Bool)? = nil,
     _ handler: @escaping @Sendable (NATSMessage) -> Void
   ) throws(NATSError) -> NATSSubscription {
-    let number = messageCallbacks.add(MessageHandler(headers: headers, body: handler))
+    let number = messageCallbacks.add(MessageHandler(headers: headers, admits: admits, body: handler))
     var created: OpaquePointer?
     let closure = unsafe CNATS_closure(number)
     var status =
@@ -70,6 +71,7 @@ extension NATSConnection {
 
 private struct MessageHandler: Sendable {
   var headers: [String]
+  var admits: (@Sendable (String) -> Bool)?
   var body: @Sendable (NATSMessage) -> Void
 }
 
@@ -83,5 +85,8 @@ private func natsReceived(
   guard let message = unsafe message else { return }
   defer { unsafe natsMsg_Destroy(message) }
   guard let handler = messageCallbacks[UInt(bitPattern: closure)] else { return }
+  if let admits = handler.admits {
+    guard let subject = unsafe natsMsg_GetSubject(message), unsafe admits(String(cString: subject)) else { return }
+  }
   handler.body(unsafe NATSMessage(message, headers: handler.headers))
 }

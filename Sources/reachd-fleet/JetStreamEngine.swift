@@ -134,8 +134,9 @@ final class JetStreamEngine: FleetEngine {
   func answer(_ payload: [UInt8], on subject: FleetReplySubject) { messenger.answer(payload, on: subject) }
 
   func subscribe(
-    _ subject: String, group: String?, receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
-  ) -> any FleetSubscription { messenger.subscribe(subject, group: group, receive: receive) }
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+  ) -> any FleetSubscription { messenger.subscribe(subject, group: group, admits: admits, receive: receive) }
 
   func request(
     _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,

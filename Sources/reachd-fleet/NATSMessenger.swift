@@ -153,12 +153,13 @@ final class NATSMessenger: FleetMessenger {
   }
 
   func subscribe(
-    _ subject: String, group: String?, receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
   ) -> any FleetSubscription {
     let (subscription, connection) = state.withLock { state in
       let number = state.next
       state.next += 1
-      let subscription = NATSMessengerSubscription(subject, group, receive) { [weak self] in
+      let subscription = NATSMessengerSubscription(subject, group, admits, receive) { [weak self] in
         self?.state.withLock { $0.subscriptions[number] = nil }
       }
       state.subscriptions[number] = subscription

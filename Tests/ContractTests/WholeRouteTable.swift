@@ -41,7 +41,8 @@ private final class DisconnectedEngine: FleetEngine {
   func answer(_ payload: [UInt8], on subject: FleetReplySubject) {}
 
   func subscribe(
-    _ subject: String, group: String?, receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
   ) -> any FleetSubscription { Nothing() }
 
   func request(

@@ -183,4 +183,22 @@ struct GatewayRulesTests {
     #expect(admitted == GatewayLimits.agents)
     #expect(budget.admit("new", bytes: 1, at: .seconds(3600)) == .admitted)
   }
+
+  @Test("A closed gate admits nothing until its time, and an open one admits its rate")
+  func gate() {
+    var gate = GatewayGate(GatewayRate(perSecond: 10, burst: 20))
+    func admitted(_ subject: String, _ count: Int, at now: Duration) -> Int {
+      (0..<count).count { _ in gate.admits(subject, at: now) }
+    }
+    #expect(admitted("a", 100, at: .zero) == 20)
+    #expect(admitted("a", 100, at: .seconds(1)) == 10)
+    #expect(admitted("b", 1, at: .zero) == 1, "another subject has its own rate")
+    gate.close("a", until: .seconds(20))
+    #expect(admitted("a", 1, at: .seconds(19)) == 0)
+    #expect(admitted("a", 1, at: .seconds(20)) == 1)
+    #expect(gate.dropped == 80 + 90 + 1)
+    for number in 0..<(GatewayLimits.agents + 100) { _ = gate.admits("n\(number)", at: .seconds(30)) }
+    #expect(admitted("new", 1, at: .seconds(30)) == 0)
+    #expect(admitted("new", 1, at: .seconds(60)) == 1)
+  }
 }

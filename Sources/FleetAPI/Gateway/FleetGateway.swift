@@ -23,6 +23,7 @@ final class FleetGateway: Sendable {
   private let stream: GatewayStreamState
   private let logger: Logger
   private let state = Locked(State())
+  private let admission = GatewayAdmission(GatewayLimits.received)
   private let queue = DispatchQueue(label: "gateway")
   private let start = ContinuousClock.now
 
@@ -34,7 +35,11 @@ final class FleetGateway: Sendable {
   }
 
   /// What became of the requests.
-  var counts: GatewayCounts { state.withLock(\.counts) }
+  var counts: GatewayCounts {
+    var counts = state.withLock(\.counts)
+    counts.dropped &+= admission.dropped
+    return counts
+  }
 
   private var now: Duration { ContinuousClock.now - start }
 
@@ -50,7 +55,9 @@ final class FleetGateway: Sendable {
       old?.cancel()
       return
     }
-    let new = engine.subscribe(FleetSubject.requests, group: Self.group) { [weak self] in self?.receive($0) }
+    let new = engine.subscribe(
+      FleetSubject.requests, group: Self.group, admits: { [admission] in admission.admits($0) },
+      receive: { [weak self] in self?.receive($0) })
     state.withLock { $0.subscription = new }
   }
 
@@ -67,7 +74,10 @@ final class FleetGateway: Sendable {
     }
     switch state.withLock({ $0.budget.admit(agent, bytes: bytes, at: now) }) {
     case .dropped: drop()
-    case .slowDown(let wait): answer(.slowDown(wait), reply)
+    case .slowDown(let wait):
+      answer(.slowDown(wait), reply)
+      // The next ones cost less than the decision about them.
+      admission.close(message.subject, for: min(wait, GatewayLimits.notice))
     case .admitted:
       queue.async { [self] in
         handle(message.payload, of: agent) { [self] result in

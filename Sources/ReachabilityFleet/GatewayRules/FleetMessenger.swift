@@ -15,10 +15,12 @@ public protocol FleetMessenger: AnyObject, Sendable {
   /// - Parameters:
   ///   - subject: such as `rx2.hb.*` or `rx2.ask.<id>`.
   ///   - group: the group of which one member receives each message; nil for none.
+  ///   - admits: decides from the subject whether a message is received, before anything is copied; nil for all.
   ///   - receive: called for each message, on a thread of the engine.
   /// - Returns: the subscription; it ends when it is cancelled.
   func subscribe(
-    _ subject: String, group: String?, receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
   ) -> any FleetSubscription
 
   /// Sends a request, and waits for its first reply.
@@ -45,4 +47,11 @@ public struct FleetEngineUnstoredMessage: Hashable, Sendable {
     self.reply = reply
     self.payload = payload
   }
+}
+
+extension FleetMessenger {
+  /// Delivers all messages of a subject.
+  public func subscribe(
+    _ subject: String, group: String?, receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+  ) -> any FleetSubscription { subscribe(subject, group: group, admits: nil, receive: receive) }
 }

@@ -6,6 +6,10 @@ public enum GatewayLimits {
   public static let storedBytes = FleetLimits.messageBytes - 1024
   /// Requests a second of an agent, and how many it may send together: two bases of the most cells, and the rest.
   public static let requests = GatewayRate(perSecond: 50, burst: 512)
+  /// Requests a second of an agent that are received at all; those above ``requests`` are answered or dropped.
+  public static let received = GatewayRate(perSecond: 100, burst: 1024)
+  /// Heartbeats a second of an agent, and how many together: those that name suspects are ten a second at most.
+  public static let heartbeats = GatewayRate(perSecond: 20, burst: 40)
   /// Bytes a second of an agent, and how many together: two bases of the largest parts.
   public static let bytes = GatewayRate(perSecond: 1_048_576, burst: Double(2 * 64 * requestBytes))
   /// Changes and cells a second of an agent, and how many together: those that wait after the longest outage, and a base.

@@ -29,6 +29,7 @@ final class MemoryEngine: FleetEngine {
     /// The subject before the wildcard.
     var prefix: String
     var group: String?
+    var admits: (@Sendable (String) -> Bool)?
     var receive: @Sendable (FleetEngineUnstoredMessage) -> Void
   }
 
@@ -138,7 +139,9 @@ final class MemoryEngine: FleetEngine {
       .filter { message.subject.hasPrefix($0.prefix) }
     var groups: Set<String> = []
     let receivers = found.filter { each in each.group.map { groups.insert($0).inserted } ?? true }
-    queue.async { for each in receivers { each.receive(message) } }
+    queue.async {
+      for each in receivers where each.admits?(message.subject) ?? true { each.receive(message) }
+    }
   }
 
   func answer(_ payload: [UInt8], on subject: FleetReplySubject) {
@@ -152,12 +155,13 @@ final class MemoryEngine: FleetEngine {
   var answered: Set<String> { state.withLock { Set($0.answers.keys) } }
 
   func subscribe(
-    _ subject: String, group: String?, receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
   ) -> any FleetSubscription {
     let prefix = subject.last == "*" ? String(subject.dropLast()) : subject
     let number = state.withLock { state in
       state.next += 1
-      state.subscribers[state.next] = Subscriber(prefix: prefix, group: group, receive: receive)
+      state.subscribers[state.next] = Subscriber(prefix: prefix, group: group, admits: admits, receive: receive)
       return state.next
     }
     return Subscription { [self] in _ = state.withLock { $0.subscribers.removeValue(forKey: number) } }
