@@ -146,7 +146,7 @@ def leader_of(fleet):
     """The place of the server that leads the stream."""
     async def ask():
         client = await nats.connect(fleet.urls)
-        answer = json.loads((await client.request("$JS.API.STREAM.INFO.RX", timeout=5)).data)
+        answer = json.loads((await client.request("$JS.API.STREAM.INFO.RX2", timeout=5)).data)
         await client.close()
         return int(answer["cluster"]["leader"][-2:]) - 10
 
@@ -174,7 +174,7 @@ class Probe:
         while self.is_running:
             try:
                 # No agent has this id, and the message is none of the fleet.
-                await stream.publish("rx.ev.probe", b"{}")
+                await stream.publish("rx2.ev.probe", b"{}")
                 now = time.perf_counter()
                 self.longest, last = max(self.longest, now - last), now
                 await asyncio.sleep(0.02)

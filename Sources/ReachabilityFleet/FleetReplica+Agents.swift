@@ -17,3 +17,13 @@ extension FleetReplica {
     return rosterAge(at: now) == nil ? [] : changed
   }
 }
+
+extension FleetFold {
+  /// Applies the next message; returns what subscribers receive.
+  mutating func effects(of message: FleetMessage?, _ stored: FleetEngineStoredMessage) -> [FleetReplica.Effect] {
+    let before = complete
+    let events = apply(message, sequence: stored.sequence, time: stored.time)
+    let hole: [FleetReplica.Effect] = before > 0 && complete != before ? [.hole(before: complete)] : []
+    return events.isEmpty ? hole : hole + [.events(events)]
+  }
+}

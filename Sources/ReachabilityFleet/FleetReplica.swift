@@ -134,10 +134,7 @@ public struct FleetReplica: Sendable {
     case .fork: return restart(created: fold.created) + [readStreamState]
     case .next: break
     }
-    let before = fold.complete
-    let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
-    var effects: [Effect] = before > 0 && fold.complete != before ? [.hole(before: fold.complete)] : []
-    if !events.isEmpty { effects.append(.events(events)) }
+    var effects = fold.effects(of: message, stored)
     if case .node(let node) = message { silence.received(node.id, at: now) }
     if pending == 0 { effects += complete(at: now) }
     guard isComplete else { return effects }

@@ -25,7 +25,8 @@ struct FloodTests {
       .changes(AgentChangeBatch(prev: 0, from: 1, to: 255, changes: changes)))
     let requests = [
       ("rx2.in.evil", GatewayWire.encode(.publish(message))), ("rx2.in.evil", GatewayWire.encode(.last)),
-      ("rx2.in.evil", GatewayWire.encode(.confirm(roster: nil))), ("rx2.in.evil", [UInt8](repeating: 0x5b, count: 100_000)),
+      ("rx2.in.evil", GatewayWire.encode(.confirm(roster: nil))),
+      ("rx2.in.evil", [UInt8](repeating: 0x5b, count: 100_000)),
     ]
     let heartbeats = [
       ("rx2.hb.evil", FleetWire.encode(HeartbeatMessage(agent: "evil", instance: 1, outbox: 0, hello: 1))),

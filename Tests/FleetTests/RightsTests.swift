@@ -47,6 +47,31 @@ struct RightsTests {
     #expect(fleet.agents.allSatisfy { !$0.child.errors.contains("Permissions") })
   }
 
+  @Test("deploy/fleet has what is printed, and nats-server accepts it", arguments: NATSServer.Version.allCases)
+  func example(_ version: NATSServer.Version) throws {
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    func file(_ name: String) throws -> String {
+      let child = try Child("/bin/cat", [root + "/deploy/fleet/" + name])
+      try child.wait()
+      return child.output
+    }
+    let members = [
+      "--replica", "replica1", "--replica", "replica2", "--agent", "node1", "--agent", "node2", "--agent", "node3",
+    ]
+    let printed = try Child(
+      Program.path + "-fleet", ["config", "engine"] + members, environment: Program.environment())
+    #expect(try printed.wait() == .exited(0))
+    #expect(try file("fleet.conf") == printed.output)
+    let directory = try TemporaryDirectory()
+    _ = try directory.write(printed.output, as: "fleet.conf")
+    let text = try file("nats.conf").replacing("\"/data\"", with: "\"\(directory.path)/data\"")
+    let configuration = try directory.write(text, as: "nats.conf")
+    var environment = ["SERVER_NAME": "nats1"]
+    for name in ["REPLICA1", "REPLICA2", "NODE1", "NODE2", "NODE3"] { environment[name + "_PASSWORD"] = "secret" }
+    let child = try Child(version.program, ["-t", "-c", configuration], environment: environment)
+    #expect(try child.wait() == .exited(0), "\(child.errors)")
+  }
+
   @Test("Lists that give no boundary are refused")
   func invalidLists() throws {
     let key = "U" + String(repeating: "A", count: 55)

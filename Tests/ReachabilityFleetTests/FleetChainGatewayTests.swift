@@ -130,7 +130,8 @@ struct FleetChainGatewayTests {
     let events = fold.apply(
       .agent(
         AgentMessage(
-          agent: "a", epoch: "e", after: 1, .changes(AgentChangeBatch(prev: 3, from: 4, to: 4, changes: [Self.change(4)])))),
+          agent: "a", epoch: "e", after: 1,
+          .changes(AgentChangeBatch(prev: 3, from: 4, to: 4, changes: [Self.change(4)])))),
       sequence: 2, time: 2)
     #expect(events.first?.content == .gap(agent: "a", after: 2, before: 4))
   }

@@ -39,7 +39,9 @@ struct FleetHoleTests {
 
   @Test(
     "A fold that did not read evicted verdicts accepts the same last verdict",
-    arguments: [[], [2], [2, 3], [2, 4], [2, 3, 4], [2, 3, 4, 5], [2, 3, 4, 5, 6], [3, 4, 5], [4], [5], [6], [3, 5]])
+    arguments: [
+      [], [2], [2, 3], [2, 4], [2, 3, 4], [2, 3, 4, 5], [2, 3, 4, 5, 6], [3, 4, 5], [4], [5], [6], [3, 5],
+    ])
   func verdicts(_ evicted: [UInt64]) {
     let all = Self.fold(without: [])
     let late = Self.fold(without: Set(evicted))

@@ -21,7 +21,8 @@ struct GatewayRulesTests {
       "", "_INBOX.agent.a", "_INBOX.agent.a.", "_INBOX.agent.a.x.", "_INBOX.agent.a..x", "_INBOX.agent.a.x.y.z",
       "_INBOX.agent.a.*", "_INBOX.agent.a.>", "_INBOX.agent.*.x", "_INBOX.agent.a.x y", "_INBOX.agent.a.x\r\nPUB",
       "_INBOX.agent.a.\u{e9}", "_INBOX.agent.a.x-y", "_INBOX.agent.b.x", "_INBOX.agent.ab.x", "_INBOX.replica.a.x",
-      "_ANSWER.x", "rx2.ev.a", "$JS.API.INFO", "_INBOX.agent.a." + String(repeating: "a", count: 120), "_inbox.agent.a.x",
+      "_ANSWER.x", "rx2.ev.a", "$JS.API.INFO", "_INBOX.agent.a." + String(repeating: "a", count: 120),
+      "_inbox.agent.a.x",
     ])
   func otherReplies(_ text: String) { #expect(FleetReplySubject(text, of: "a") == nil) }
 
@@ -70,7 +71,8 @@ struct GatewayRulesTests {
       GatewayMembership.step(Self.hello(1, known: 7, restates: true), after: Self.last(stored))
         == .publish(restated, expecting: .sequence(7), isFirst: false, changes: false))
     // Another process has the id: the one that is running is asked.
-    let other = NodeMessage.Content.hello(NodeHello(role: .agent, zone: "y", version: "1"), restates: false, instance: 2)
+    let other = NodeMessage.Content.hello(
+      NodeHello(role: .agent, zone: "y", version: "1"), restates: false, instance: 2)
     #expect(
       GatewayMembership.step(Self.hello(1), after: Self.last(other))
         == .publish(stored, expecting: .sequence(7), isFirst: true, changes: true))
@@ -155,7 +157,9 @@ struct GatewayRulesTests {
     budget.finish("a", bytes: 10)
     #expect(budget.admit("a", bytes: 10, at: .zero) == .admitted)
     let most = GatewayLimits.concurrentBytes / GatewayLimits.requestBytes
-    let all = (0..<(2 * most)).count { budget.admit("n\($0)", bytes: GatewayLimits.requestBytes, at: .zero) == .admitted }
+    let all = (0..<(2 * most)).count {
+      budget.admit("n\($0)", bytes: GatewayLimits.requestBytes, at: .zero) == .admitted
+    }
     #expect(all <= most && all > most / 2)
   }
 

@@ -67,7 +67,8 @@ struct FleetGatewayTests {
     #expect(engine.messages("rx2.ev.").count == 2)
     // An unreadable message has no epoch.
     engine.publish(
-      [0x7b], on: .events("b"), expecting: nil) { _ in }
+      [0x7b], on: .events("b"), expecting: nil
+    ) { _ in }
     guard case .last(let unreadable?) = try ask(.last, agent: "b") else { return #expect(Bool(false)) }
     #expect(unreadable.epoch == nil)
   }
@@ -265,7 +266,8 @@ struct FleetGatewayTests {
     let answers: [GatewayAnswer] = [
       .stored(7), .refused, .slowDown(.milliseconds(1500)), .rejected("why"), .failed("why"), .duplicate, .last(nil),
       .last(.init(sequence: 7, epoch: "e", to: 3)), .last(.init(sequence: 7, epoch: nil, to: 0)),
-      .confirmed(.init(stream: state, hello: 5, roster: roster)), .confirmed(.init(stream: state, hello: nil, roster: nil)),
+      .confirmed(.init(stream: state, hello: 5, roster: roster)),
+      .confirmed(.init(stream: state, hello: nil, roster: nil)),
       .roster(.init(roster: roster, checks: [spec], next: "db")), .missing(ended: ["a"]),
     ]
     for answer in answers { #expect(GatewayWire.answer(GatewayWire.encode(answer)) == answer) }
