@@ -33,6 +33,9 @@ enum Limits {
   static let firstHeartbeatTimeout = Duration.milliseconds(750)
   static let attemptStep = Duration.milliseconds(250)
 
+  /// The time for which a longer time limit is kept that was sufficient.
+  static let attemptMemory = Duration.seconds(30)
+
   /// The interval of heartbeats of an ordered consumer.
   static let heartbeat = Duration.milliseconds(250)
 

@@ -1,4 +1,6 @@
-/// When a replica requests the bases that its fold needs: each again until it is folded. The time is an input.
+/// When a replica requests the bases that its fold needs: each again until it is folded.
+///
+/// The time is an input.
 struct FleetBaseRequests: Sendable {
   private var times: [String: Duration] = [:]
 

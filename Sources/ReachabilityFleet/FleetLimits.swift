@@ -18,7 +18,9 @@ public enum FleetLimits {
   public static let repeatedEvents = 10_000
   /// The highest stream sequence: event ids that are derived from it have 64 bits.
   public static let latestSequence: UInt64 = 1 << 55
-  /// The messages of one subject that the stream keeps: a second limit of what an agent can displace. Two bases of the most
+  /// The messages of one subject that the stream keeps: a second limit of what an agent can displace.
+  ///
+  /// Two bases of the most
   /// cells, and the changes of more than an hour at one message a second.
   public static let messagesPerSubject = 4096
   /// The agents that a verdict names; the matrix has all of them.

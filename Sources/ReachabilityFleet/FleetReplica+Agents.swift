@@ -16,14 +16,12 @@ extension FleetReplica {
     let changed = fold.rosterChanges.take()
     return rosterAge(at: now) == nil ? [] : changed
   }
-}
 
-extension FleetFold {
-  /// Applies the next message; returns what subscribers receive.
-  mutating func effects(of message: FleetMessage?, _ stored: FleetEngineStoredMessage) -> [FleetReplica.Effect] {
-    let before = complete
-    let events = apply(message, sequence: stored.sequence, time: stored.time)
-    let hole: [FleetReplica.Effect] = before > 0 && complete != before ? [.hole(before: complete)] : []
+  /// Folds the next message; returns what subscribers receive.
+  mutating func apply(_ message: FleetMessage?, _ stored: FleetEngineStoredMessage) -> [Effect] {
+    let before = fold.complete
+    let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
+    let hole: [Effect] = before > 0 && fold.complete != before ? [.hole(before: fold.complete)] : []
     return events.isEmpty ? hole : hole + [.events(events)]
   }
 }

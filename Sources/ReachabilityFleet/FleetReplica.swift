@@ -134,7 +134,7 @@ public struct FleetReplica: Sendable {
     case .fork: return restart(created: fold.created) + [readStreamState]
     case .next: break
     }
-    var effects = fold.effects(of: message, stored)
+    var effects = apply(message, stored)
     if case .node(let node) = message { silence.received(node.id, at: now) }
     if pending == 0 { effects += complete(at: now) }
     guard isComplete else { return effects }

@@ -25,6 +25,7 @@ enum FleetSettings {
   ///   - fleet: the settings.
   ///   - role: the user's: `agent` or `replica`.
   ///   - purpose: what a second connection is for, whose subscriptions have threads of their own.
+  /// - Returns: the settings of the client.
   static func connection(_ fleet: FleetConfiguration, role: String, _ purpose: String? = nil) -> NATSConfiguration {
     let id = fleet.id ?? ""
     let token = FleetSubject.token(id)

@@ -19,6 +19,7 @@ final class FleetFixture: Sendable {
   ///   - version: of the server.
   ///   - configuration: further lines of the server.
   ///   - user: the user and password of the replica, as `replica1:secret@`.
+  /// - Throws: a ``TestError`` when something does not begin.
   init(_ version: NATSServer.Version, _ configuration: String = "", user: String = "") throws {
     namespace = try Namespace()
     directory = try TemporaryDirectory()

@@ -114,6 +114,19 @@ struct FleetFoldTests {
     #expect(fold.nodes["a"]?.holes == 1)
   }
 
+  @Test("Another history of an agent is a gap, once")
+  mutating func otherHistory() {
+    let first = say("a", ["db": .up, "web": .up])
+    #expect(!first.contains { if case .gap = $0.content { true } else { false } })
+    highWaters["a"] = 0
+    let other = say("a", ["db": .down], epoch: "f")
+    #expect(other.first?.content == .gap(agent: "a", after: 2, before: 1) && other.count == 2)
+    #expect(say("a", ["db": .up], epoch: "f").count == 1)
+    highWaters["a"] = 7
+    let third = base("a", ["db": .up], epoch: "g")
+    #expect(third.map(\.content) == [.gap(agent: "a", after: 2, before: 7)])
+  }
+
   @Test("Changes that a lost stream had are one gap of their agent, and the state is right")
   mutating func again() {
     let first = say("a", ["db": .down], skipping: 100, again: true)

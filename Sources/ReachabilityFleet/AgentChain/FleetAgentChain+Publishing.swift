@@ -65,7 +65,9 @@ extension FleetAgentChain {
     return perform(.publish(message, FleetEngineExpectedLast(after: message.after)))
   }
 
-  /// Replicas reject the message: half of its changes are tried, then a single one is left out. Nothing is tried for ever.
+  /// Replicas reject the message: half of its changes are tried, then a single one is left out.
+  ///
+  /// Nothing is tried for ever.
   mutating func leaveOut(_ reason: String, at now: Duration) -> [Effect] {
     guard let message = inFlight else { return retry(at: now) }
     inFlight = nil

@@ -51,13 +51,15 @@ public struct FleetRoster: Sendable {
   /// - Parameters:
   ///   - ids: the ids of the checks.
   ///   - age: how long ago everything that the stream had was read.
-  /// - Returns: targets that were deleted or are assigned to others, and those of
-  ///   ``FleetFold/endedChecks(of:among:readFor:)``.
+  /// - Returns: targets that were deleted or are assigned to others; checks of other agents, when the stream had the time to
+  ///   get the `hello` of each; and targets that were deleted so long ago that the stream has dropped the deletion: their
+  ///   definitions would have been restated.
   public func ended(_ ids: [String], readFor age: Duration) -> [String] {
-    let others = fold.endedChecks(of: agent, among: ids, readFor: age)
+    let mesh = age > FleetLimits.handOver ? fold.meshTargets(of: agent) : nil
     return ids.filter { id in
-      if others.contains(id) || fold.deleted[id] != nil { return true }
-      return fold.targets[id].map { !$0.isAssigned(agent) } ?? false
+      if FleetMesh.agent(of: id) != nil { return mesh.map { $0[id] == nil } ?? false }
+      if let target = fold.targets[id] { return !target.isAssigned(agent) }
+      return fold.deleted[id] != nil || age > FleetLimits.streamAge
     }
   }
 }
