@@ -9,14 +9,14 @@ final class RawClient {
   private(set) var refusals: [String] = []
   private(set) var isClosed = false
 
-  /// Connects as a user.
-  init(port: UInt16, user: String, in namespace: Namespace) throws {
+  /// Connects as a user; the address has four numbers.
+  init(port: UInt16, user: String, in namespace: Namespace, address host: [UInt8] = [127, 0, 0, 1]) throws {
     descriptor = try namespace.run { () throws(TestError) in
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_port = port.bigEndian
-      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+      address.sin_addr.s_addr = host.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }.bigEndian
       let status = unsafe withUnsafePointer(to: &address) { pointer in
         unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
           unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

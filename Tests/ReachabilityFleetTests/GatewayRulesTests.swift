@@ -138,6 +138,28 @@ struct GatewayRulesTests {
     #expect(later.count { if case .slowDown = $0 { true } else { false } } == 1)
   }
 
+  @Test("An agent that waits as long as it is asked to is always answered")
+  func compliance() {
+    var budget = GatewayBudget()
+    var gate = GatewayGate(GatewayLimits.received)
+    var now = Duration.zero
+    var stored = 0
+    while now < .seconds(60) {
+      guard gate.admits("a", at: now) else { return #expect(Bool(false), "not received at \(now)") }
+      switch budget.admit("a", bytes: 1000, at: now) {
+      case .dropped: return #expect(Bool(false), "dropped at \(now)")
+      case .slowDown(let wait):
+        gate.close("a", until: now + min(wait, GatewayLimits.notice))
+        now += wait
+      case .admitted:
+        budget.finish("a", bytes: 1000)
+        stored += 1
+        now += .milliseconds(1)
+      }
+    }
+    #expect(stored >= 50 * 59 && stored <= 512 + 50 * 61, "\(stored)")
+  }
+
   @Test("Changes are limited, and the time to wait suffices")
   func changes() throws {
     var budget = GatewayBudget()

@@ -66,7 +66,8 @@ public struct GatewayBudget: Sendable {
     }
     if let notice = state.notice, now - notice < GatewayLimits.notice { return .dropped }
     state.notice = now
-    return .slowDown(Self.clamped(wait))
+    // An agent that waits so long is answered whenever its budget is used up again.
+    return .slowDown(Self.clamped(max(wait, GatewayLimits.notice)))
   }
 
   /// The request was answered.
