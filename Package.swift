@@ -124,7 +124,8 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     module("Database", ["EventLoop", "CSQLite"]),
     .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
-    module("JetStream", ["CNATS", "Locks"]),
+    module("NATSClient", ["CNATS", "Locks"]),
+    module("JetStream", ["NATSClient", "JSONFormat", "Locks"]),
 
     .systemLibrary(name: "CProcess"),
     .target(name: "CBuildInfo", cSettings: commit.isEmpty ? [] : [.define("REACHD_COMMIT", to: "\"\(commit)\"")]),
@@ -191,7 +192,7 @@ let package = Package(
     .executableTarget(
       name: "reachd-fleet",
       dependencies: [
-        "Service", "StatusAPI", "FleetAPI", "JetStream", "ReachabilityFleet", "ReachabilityChecks",
+        "Service", "StatusAPI", "FleetAPI", "JetStream", "NATSClient", "ReachabilityFleet", "ReachabilityChecks",
         "NetworkReachability",
         "ReachabilityModel", "History", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "HostProcess", "Locks",
         arguments, logging,
@@ -285,11 +286,11 @@ let package = Package(
     tests(
       "FleetTests",
       [
-        "JetStream", "ReachabilityFleet", "ReachabilityModel", "FleetAPI", "StatusAPI", "Locks", "TestSupport",
-        "reachd",
+        "JetStream", "NATSClient", "ReachabilityFleet", "ReachabilityModel", "FleetAPI", "StatusAPI", "Locks",
+        "TestSupport", "reachd",
         "reachd-fleet",
       ]),
-    tests("JetStreamTests", ["JetStream", "Locks", "TestSupport"]),
+    tests("JetStreamTests", ["JetStream", "NATSClient", "Locks", "TestSupport"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
     tests("TidyTests", []),
   ]

@@ -1,7 +1,8 @@
 """The fleet against real nats-servers, in network namespaces: fleet.py PROGRAM [GROUP]…
 
-NATS_SERVER is the server's program. Groups: change, leader, wipe, partition, hop, handover, memory. The load average is
-printed first and last, because timings of a busy machine say little. The costs of many agents are in fleet_scale.py.
+NATS_SERVER is the server's program. Groups: change, leader, wipe, partition, hop, handover, memory, gateway. The
+load average is printed first and last, because timings of a busy machine say little. The costs of many agents are in
+fleet_scale.py.
 """
 import asyncio
 import json
@@ -22,6 +23,16 @@ from start import memory
 CHANGES = int(os.environ.get("CHANGES", "300"))
 KILLS = int(os.environ.get("KILLS", "3"))
 HOPS = int(os.environ.get("HOPS", "200"))
+
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_time(pid):
+    """Seconds of processor time of a process."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def report(name, value, bar=""):
@@ -146,7 +157,7 @@ def leader_of(fleet):
     """The place of the server that leads the stream."""
     async def ask():
         client = await nats.connect(fleet.urls)
-        answer = json.loads((await client.request("$JS.API.STREAM.INFO.RX", timeout=5)).data)
+        answer = json.loads((await client.request("$JS.API.STREAM.INFO.RX2", timeout=5)).data)
         await client.close()
         return int(answer["cluster"]["leader"][-2:]) - 10
 
@@ -174,7 +185,7 @@ class Probe:
         while self.is_running:
             try:
                 # No agent has this id, and the message is none of the fleet.
-                await stream.publish("rx.ev.probe", b"{}")
+                await stream.publish("rx2.ev.probe", b"{}")
                 now = time.perf_counter()
                 self.longest, last = max(self.longest, now - last), now
                 await asyncio.sleep(0.02)
@@ -342,8 +353,66 @@ def write(fleet, node):
     return file
 
 
+class Chains:
+    """The chains of simulated agents, each over a connection of its own: one message in flight."""
+
+    def __init__(self, fleet, count):
+        self.fleet, self.count, self.stored = fleet, count, 0
+
+    @staticmethod
+    def message(name, after, number):
+        change = {"number": number, "target": "t0", "old": "up", "time": 0, "state": "up", "since": 0}
+        return {"agent": name, "epoch": "e", "after": after, "prev": number - 1, "from": number, "to": number, "again": False,
+                "changes": [change]}
+
+    async def through_replicas(self, client, name, end):
+        after = number = 0
+        while time.monotonic() < end:
+            body = json.dumps({"v": 1, "request": "publish", "message": self.message(name, after, number + 1)})
+            answer = json.loads((await client.request(f"rx2.in.{name}", body.encode(), timeout=10)).data)
+            if answer["answer"] == "stored":
+                after, number, self.stored = answer["sequence"], number + 1, self.stored + 1
+            elif answer["answer"] == "slowDown":
+                await asyncio.sleep(answer["milliseconds"] / 1000)
+            else:
+                raise SystemExit(f"gateway: {answer}")
+
+    async def to_engine(self, client, name, end):
+        after = number = 0
+        while time.monotonic() < end:
+            acknowledgement = json.loads((await client.request(
+                f"rx2.ev.{name}", json.dumps(self.message(name, after, number + 1)).encode(), timeout=10,
+                headers={"Nats-Expected-Last-Subject-Sequence": str(after)})).data)
+            after, number, self.stored = acknowledgement["seq"], number + 1, self.stored + 1
+
+    async def run(self, publish, prefix, seconds):
+        clients = [await nats.connect(self.fleet.urls, inbox_prefix=f"_INBOX.agent.{prefix}{index}".encode())
+                   for index in range(self.count)]
+        end = time.monotonic() + seconds
+        await asyncio.gather(*(publish(client, f"{prefix}{index}", end) for index, client in enumerate(clients)))
+        for client in clients:
+            await client.close()
+
+
+def gateway():
+    """Messages of agents through one replica and three, and to the engine without a replica, by clients in Python."""
+    seconds = int(os.environ.get("GATEWAY_SECONDS", "8"))
+    for servers, replicas in ((1, 1), (1, 3), (3, 1), (3, 3)):
+        fleet = Fleet(sys.argv[1], servers=servers, agents=0, replicas=replicas)
+        try:
+            for name, what in (("without", "to_engine"), ("through", "through_replicas")):
+                chains = Chains(fleet, 64)
+                before = [processor_time(each.process.pid) for each in fleet.replicas]
+                asyncio.run(chains.run(getattr(chains, what), name[0], seconds))
+                used = sum(processor_time(each.process.pid) - one for each, one in zip(fleet.replicas, before, strict=True))
+                report(f"{name} the gateway, {servers} server(s), {replicas} replica(s), 64 agents",
+                       f"{chains.stored / seconds:.0f} messages/s, {used / chains.stored * 1e6:.0f} µs of the replicas each")
+        finally:
+            fleet.close()
+
+
 GROUPS = {"change": change, "leader": leader, "wipe": wipe, "partition": partition, "hop": hop, "handover": handover,
-          "memory": idle}
+          "memory": idle, "gateway": gateway}
 
 if __name__ == "__main__":
     fleet_network.run(GROUPS, sys.argv[2:])

@@ -49,7 +49,7 @@ class Agents:
     async def hello(self):
         for index in range(AGENTS):
             attributes = {"role": "agent", "zone": f"z{index % 10}", "labels": {}, "version": "0"}
-            self.hellos[index] = await self.publish(f"rx.node.a{index}", {"id": f"a{index}", "hello": attributes})
+            self.hellos[index] = await self.publish(f"rx2.roster.node.a{index}", {"id": f"a{index}", "hello": attributes})
 
     async def base(self, state):
         for index in range(AGENTS):
@@ -57,7 +57,7 @@ class Agents:
             for part in range(parts):
                 cells = [{"target": f"t{number}", "state": state, "since": 0}
                          for number in range(part * PART, min(TARGETS, (part + 1) * PART))]
-                self.after[index] = await self.publish(f"rx.ev.a{index}", {
+                self.after[index] = await self.publish(f"rx2.ev.a{index}", {
                     "agent": f"a{index}", "epoch": "e", "after": self.after[index], "prev": self.number[index],
                     "number": self.number[index], "part": part + 1, "of": parts, "cells": cells})
 
@@ -71,7 +71,7 @@ class Agents:
             changes = [{"number": first + place + 1, "target": f"t{number}", "old": old, "time": 0, "state": state,
                         "since": 0} for place, number in enumerate(range(start, min(TARGETS, start + PART)))]
             self.number[index] += len(changes)
-            self.after[index] = await self.publish(f"rx.ev.a{index}", {
+            self.after[index] = await self.publish(f"rx2.ev.a{index}", {
                 "agent": f"a{index}", "epoch": "e", "after": self.after[index], "prev": first, "from": first + 1,
                 "to": self.number[index], "again": False, "changes": changes})
 
@@ -80,7 +80,7 @@ class Agents:
         while True:
             begin = time.monotonic()
             for index in range(AGENTS):
-                await self.client.publish(f"rx.hb.a{index}", json.dumps(
+                await self.client.publish(f"rx2.hb.a{index}", json.dumps(
                     {"agent": f"a{index}", "instance": index, "outbox": 0, "hello": self.hellos[index]}).encode())
                 delay = begin + 2 * (index + 1) / AGENTS - time.monotonic()
                 if delay > 0:

@@ -54,7 +54,7 @@ enum FleetCheckRoute {
     _ id: String, _ agents: [String], _ fleet: FleetService, _ receive: @escaping @Sendable (String, JSON) -> Void
   ) {
     for agent in agents {
-      fleet.engine.request(FleetWire.encode(.check(targets: [id])), on: .ask(agent), within: timeLimit) { result in
+      fleet.members.request(FleetWire.encode(.check(targets: [id])), on: .ask(agent), within: timeLimit) { result in
         receive(agent, document(agent, id, result))
       }
     }

@@ -29,6 +29,9 @@ extension MetricCollector {
           .init(1, ["id": id, "verdict": (target.verdict?.message.to ?? .unknown).rawValue])
         })
       agents(snapshot, &page)
+      page.add(
+        "reachd_fleet_requests_total", .counter, "Requests of agents to this replica, by outcome.",
+        fleet.gateway.counts.outcomes.map { .init(Double($0.count), ["outcome": $0.name]) })
     }
   }
 

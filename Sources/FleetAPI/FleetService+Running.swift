@@ -7,7 +7,7 @@ internal import StatusAPI
 
 extension FleetService {
   private static let start = ContinuousClock.now
-  private var now: Duration { ContinuousClock.now - Self.start }
+  var now: Duration { ContinuousClock.now - Self.start }
 
   func receive(_ heartbeat: HeartbeatMessage) {
     state.withLock { state in
@@ -25,7 +25,7 @@ extension FleetService {
       state.isStopped ? nil : state.replica.fold.nodes[id]?.helloSequence ?? 0
     }
     guard let hello else { return }
-    engine.send(
+    members.send(
       FleetWire.encode(HeartbeatMessage(agent: id, instance: instance, outbox: 0, hello: hello)), on: .heartbeat(id))
     queue.asyncAfter(deadline: .now() + FleetLimits.heartbeatInterval.timeInterval) { [weak self] in
       self?.sendHeartbeats()
@@ -35,18 +35,22 @@ extension FleetService {
   /// Processes an input, on the queue.
   func handle(_ input: FleetReplica.Input) {
     let now = now
-    let (effects, finished, isChange) = state.withLock { state -> ([FleetReplica.Effect], [Waiter], Bool) in
-      guard !state.isStopped else { return ([], [], false) }
+    let (effects, finished, isChange, isMember) = state.withLock {
+      state -> ([FleetReplica.Effect], [Waiter], Bool, Bool) in
+      guard !state.isStopped else { return ([], [], false, false) }
       let before = state.replica.fold.position
       let effects = state.replica.handle(input, at: now)
       for effect in effects { publish(effect, &state) }
       let numbers = state.waiters.filter { Self.isFolded($0.value.position, state) }.keys
       let finished = numbers.compactMap { state.waiters.removeValue(forKey: $0) }
-      return (effects, finished, state.replica.isComplete && state.replica.fold.position != before)
+      let isComplete = state.replica.isComplete && state.replica.isConnected
+      return (effects, finished, isComplete && state.replica.fold.position != before, isComplete)
     }
+    gateway.setMember(isMember)
     if isChange { waitingRequests.notifyLater() }
     finished.forEach { $0.complete(true) }
     effects.forEach(perform)
+    sendHints()
   }
 
   /// Adds events to the history, in the critical section in which the state changes.
@@ -54,12 +58,16 @@ extension FleetService {
     switch effect {
     case .events(let events):
       if state.window.isEmpty, let first = events.first {
-        state.window.begin(at: state.replica.fold.first)
+        state.window.begin(at: state.replica.fold.complete)
         log.restart(baseID: min(state.window.oldest, first.id.number))
       }
       for event in events { state.window.append(event) }
       let fold = state.replica.fold
       log.append(contentsOf: events.map { FleetEventRepresentation.entry($0, fold) })
+    case .hole(let sequence):
+      state.window.begin(at: sequence)
+      log.restart(baseID: state.window.oldest)
+      logger.warning("the stream has dropped messages that were not read", metadata: ["before": "\(sequence)"])
     case .restarted:
       state.window = FleetEventWindow(limit: Self.eventLimit)
       log.restart(baseID: 0)
@@ -81,20 +89,21 @@ extension FleetService {
           logger.debug("a message was not published", metadata: ["subject": "\(message.subject)", "error": "\(error)"])
         }
       }
-    case .requestBase(let agent):
-      engine.request(FleetWire.encode(.base), on: .ask(agent), within: .seconds(2)) { _ in }
+    case .requestBase(let agent, let position):
+      // The base itself is the answer; the request is sent again while it is missing.
+      members.send(FleetWire.encode(.base(after: position)), on: .ask(agent))
     case .ask(let agent): ask(agent)
     case .requestChecks(let agent, let targets):
       // Not a request, which occupies a thread until the checks have ended.
-      engine.send(FleetWire.encode(.check(targets: targets)), on: .ask(agent))
+      members.send(FleetWire.encode(.check(targets: targets)), on: .ask(agent))
     case .wake(let time): wake(at: time)
-    case .events, .restarted: break
+    case .events, .hole, .restarted: break
     }
   }
 
   /// Asks an agent whether it is there; an answer is not needed, because its heartbeats say that it is.
   private func ask(_ agent: String) {
-    engine.request(FleetWire.encode(AgentRequest.ping), on: .ask(agent), within: .seconds(1)) { [weak self] result in
+    members.request(FleetWire.encode(AgentRequest.ping), on: .ask(agent), within: .seconds(1)) { [weak self] result in
       guard let self, case .failure(.noResponders) = result else { return }
       queue.async { self.handle(.absent(agent)) }
     }
@@ -120,7 +129,7 @@ extension FleetService {
     }
     old?.cancel()
     let places = DispatchSemaphore(value: Self.waitingDeliveries)
-    let new = engine.consume([], from: sequence) { [weak self] delivery in
+    let new = engine.consume(from: sequence) { [weak self] delivery in
       guard let self else { return }
       let input: FleetReplica.Input =
         switch delivery {

@@ -32,6 +32,12 @@ public final class FleetService: Sendable {
     var nextWaiter: UInt64 = 0
     var subscriptions: [any FleetSubscription] = []
     var isStopped = false
+    /// The hashes of the lists of what agents check, of this version.
+    var rosterHashes: [String: String] = [:]
+    var rosterVersion: UInt64 = 0
+    /// When hints were sent last, and whether a timer waits for the next.
+    var hintTime = Duration.zero
+    var hasHintTimer = false
   }
 
   /// A request that waits until a message is folded.
@@ -43,6 +49,8 @@ public final class FleetService: Sendable {
   /// The replica's id.
   public let id: String
   let engine: any FleetEngine
+  /// The engine over the connection for agents: what they send cannot delay the stream.
+  let members: any FleetEngine
   let log: EventLog
   let state: Locked<State>
   let queue = DispatchQueue(label: "fleet")
@@ -51,6 +59,8 @@ public final class FleetService: Sendable {
   let instance = UInt64.random(in: .min ... .max)
   /// Requests that wait for a change of the state.
   let waitingRequests = LongPollRegistry<Never>()
+  let heartbeatAdmission = GatewayAdmission(GatewayLimits.heartbeats)
+  private let gatewayOnce = Locked<FleetGateway?>(nil)
 
   /// Creates a replica that is not started.
   ///
@@ -58,15 +68,17 @@ public final class FleetService: Sendable {
   ///   - id: the id of this replica.
   ///   - hello: what its `hello` contains.
   ///   - engine: the engine.
+  ///   - members: the engine over another connection, for requests and heartbeats of agents.
   ///   - logger: receives failures of publications.
   ///   - createStream: creates the stream when there is none, and then calls its argument.
   public init(
-    id: String, hello: NodeHello, engine: any FleetEngine, logger: Logger,
+    id: String, hello: NodeHello, engine: any FleetEngine, members: any FleetEngine, logger: Logger,
     createStream: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
   ) {
     self.createStream = createStream
     self.id = id
     self.engine = engine
+    self.members = members
     self.logger = logger
     state = Locked(State(replica: FleetReplica(id: id, attributes: hello)))
     log = EventLog(
@@ -75,7 +87,9 @@ public final class FleetService: Sendable {
 
   /// Begins to follow the engine.
   public func start() {
-    let subscription = engine.subscribe(FleetSubject.heartbeats) { [weak self] message, _ in
+    let subscription = members.subscribe(
+      FleetSubject.heartbeats, group: nil, admits: { [heartbeatAdmission] in heartbeatAdmission.admits($0) }
+    ) { [weak self] message in
       // The engine's permissions are about subjects: an agent can send heartbeats of no other one.
       guard let self, let heartbeat = FleetWire.heartbeat(message.payload),
         message.subject == "\(FleetSubject.heartbeat(heartbeat.agent))"
@@ -101,10 +115,20 @@ public final class FleetService: Sendable {
       return state.subscriptions + [state.consumption].compactMap(\.self)
     }
     subscriptions.forEach { $0.cancel() }
+    gateway.setMember(false)
     let bye = FleetMessage.node(NodeMessage(id: id, .bye))
     let isPublished = Latch()
     engine.publish(FleetWire.encode(bye), on: bye.subject, expecting: nil) { _ in isPublished.open() }
     _ = isPublished.wait(atMost: Self.byeTimeout)
+  }
+
+  /// What agents send requests to.
+  var gateway: FleetGateway {
+    gatewayOnce.withLock { made in
+      let gateway = made ?? FleetGateway(members, self, logger)
+      made = gateway
+      return gateway
+    }
   }
 
   // MARK: - State

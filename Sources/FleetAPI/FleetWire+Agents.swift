@@ -109,9 +109,10 @@ extension FleetWire {
   static func encode(_ message: NodeMessage) -> JSON {
     var members: [JSON.Member] = [.init("id", text: message.id)]
     switch message.content {
-    case .hello(let hello, let restates):
+    case .hello(let hello, let restates, let instance):
       members.append(.init("hello", encode(hello)))
       if restates { members.append(.init("restates", true)) }
+      if instance != 0 { members.append(.init("instance", .integer(Int64(bitPattern: instance)))) }
     case .bye: members.append(.init("bye", .object([])))
     case .lost(let hello, let attributes, let replica):
       members.append(
@@ -127,7 +128,10 @@ extension FleetWire {
   static func nodeMessage(_ json: JSON) -> NodeMessage? {
     guard let id = json.text("id") else { return nil }
     if let hello = json["hello"] {
-      return self.hello(hello).map { NodeMessage(id: id, .hello($0, restates: json.flag("restates"))) }
+      let instance = UInt64(bitPattern: json.int("instance") ?? 0)
+      return self.hello(hello).map {
+        NodeMessage(id: id, .hello($0, restates: json.flag("restates"), instance: instance))
+      }
     }
     if json["bye"] != nil { return NodeMessage(id: id, .bye) }
     guard let lost = json["lost"], let sequence = lost.number("hello"), let replica = lost.text("by"),
@@ -144,7 +148,7 @@ extension FleetWire {
     return .object(members + [.init("version", text: hello.version)])
   }
 
-  private static func hello(_ json: JSON) -> NodeHello? {
+  static func hello(_ json: JSON) -> NodeHello? {
     guard let role = json.text("role").flatMap(NodeHello.Role.init(rawValue:)), let labels = json.texts("labels"),
       let version = json.text("version")
     else { return nil }

@@ -80,7 +80,14 @@ extension FleetWire {
 
   /// The members of a definition, without its id.
   static func members(_ target: FleetTarget, _ visibility: TargetVisibility = .full) -> [JSON.Member] {
-    let spec = target.spec
+    members(of: target.spec, visibility) + [
+      .init("place", FleetTargetDecoder.encode(target.placement)),
+      .init("quorum", FleetTargetDecoder.encode(target.quorum)),
+    ]
+  }
+
+  /// The members of what is checked, without its id.
+  static func members(of spec: TargetSpec, _ visibility: TargetVisibility = .full) -> [JSON.Member] {
     let text = spec.target.map { text in
       (try? CheckTarget(text)).map(visibility.text) ?? (visibility == .full ? text : "")
     }
@@ -95,17 +102,19 @@ extension FleetWire {
     if let fall = spec.fall { members.append(.init("fall", count: fall)) }
     if let rise = spec.rise { members.append(.init("rise", count: rise)) }
     members.append(.init("paused", .bool(spec.isPaused)))
-    return members + [
-      .init("place", FleetTargetDecoder.encode(target.placement)),
-      .init("quorum", FleetTargetDecoder.encode(target.quorum)),
-    ]
+    return members
   }
 
   private static func fleetTarget(_ json: JSON, id: String) -> FleetTarget? {
-    guard let text = json.text("target"), let labels = json.texts("labels"),
-      let placement = try? FleetTargetDecoder.placement(json["place"], at: ""),
+    guard let spec = spec(json, id: id), let placement = try? FleetTargetDecoder.placement(json["place"], at: ""),
       let quorum = try? FleetTargetDecoder.quorum(json["quorum"], at: "")
     else { return nil }
+    return FleetTarget(spec: spec, placement: placement, quorum: quorum)
+  }
+
+  /// What is checked; nil when it is not understood.
+  static func spec(_ json: JSON, id: String) -> TargetSpec? {
+    guard let text = json.text("target"), let labels = json.texts("labels") else { return nil }
     var spec = TargetSpec()
     spec.id = id
     spec.target = text
@@ -117,6 +126,6 @@ extension FleetWire {
     spec.fall = json.count("fall")
     spec.rise = json.count("rise")
     spec.isPaused = json.flag("paused")
-    return FleetTarget(spec: spec, placement: placement, quorum: quorum)
+    return spec
   }
 }

@@ -26,7 +26,7 @@ public enum FleetWire {
     case .node: message = nodeMessage(json).map(FleetMessage.node)
     case .verdict: message = verdictMessage(json).map(FleetMessage.verdict)
     case .target: message = definitionMessage(json).map(FleetMessage.definition)
-    case .heartbeat, .ask: message = nil
+    case .request, .heartbeat, .ask, .changed: message = nil
     }
     return message?.subject == subject ? message : nil
   }
@@ -59,7 +59,11 @@ public enum FleetWire {
   public static func encode(_ request: AgentRequest) -> [UInt8] {
     switch request {
     case .ping: JSON.members(["request": "ping"]).bytes
-    case .base: JSON.members(["request": "base"]).bytes
+    case .base(let position):
+      JSON.object([
+        .init("request", text: "base"), .init("created", .integer(position.created)),
+        .init("sequence", number: position.sequence),
+      ]).bytes
     case .check(let targets): JSON.members(["request": "check", "targets": .list(targets)]).bytes
     }
   }
@@ -69,7 +73,9 @@ public enum FleetWire {
     guard let json = try? JSON.parse(payload) else { return nil }
     switch json.text("request") {
     case "ping": return .ping
-    case "base": return .base
+    case "base":
+      guard let created = json.int("created"), let sequence = json.number("sequence") else { return nil }
+      return .base(after: FleetEngineStreamPosition(sequence: sequence, created: created))
     case "check": return json.list("targets", \.string).map(AgentRequest.check)
     default: return nil
     }
@@ -81,6 +87,8 @@ public enum FleetWire {
     case .instance(let number):
       JSON.members(["reply": "instance", "instance": .integer(Int64(bitPattern: number))]).bytes
     case .accepted: JSON.members(["reply": "accepted"]).bytes
+    case .published(let sequence):
+      JSON.object([.init("reply", text: "published"), .init("sequence", number: sequence)]).bytes
     case .results(let cells): JSON.members(["reply": "results", "cells": .array(cells.map(encode))]).bytes
     }
   }
@@ -91,6 +99,7 @@ public enum FleetWire {
     switch json.text("reply") {
     case "instance": return json.int("instance").map { .instance(UInt64(bitPattern: $0)) }
     case "accepted": return .accepted
+    case "published": return json.number("sequence").map(AgentReply.published)
     case "results": return json.list("cells", baseCell).map(AgentReply.results)
     default: return nil
     }

@@ -1,3 +1,5 @@
+internal import NATSClient
+
 extension JetStreamOrderedConsumer {
   /// What changes while it delivers.
   struct State: Sendable {

@@ -1,7 +1,7 @@
-internal import CNATS
 internal import Dispatch
-internal import Glibc
+internal import JSONFormat
 internal import Locks
+public import NATSClient
 
 /// Delivers the messages of a stream in their order, each once, as fast as the handler accepts them.
 ///
@@ -86,10 +86,10 @@ public final class JetStreamOrderedConsumer: Sendable {
     guard let begin else { return }
     attempts.add()
     if begin.wasSilent {
-      handler(.interrupted(JetStreamError("consume \(stream)", .timedOut, "the heartbeats of the server are missing")))
+      handler(.interrupted(NATSError("consume \(stream)", .timedOut, "the heartbeats of the server are missing")))
     }
-    do throws(JetStreamError) {
-      let inbox = connection.makeInbox()
+    do throws(NATSError) {
+      let inbox = connection.makeDeliverySubject()
       let subscription = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
         self?.receive(message, begin.generation)
       }
@@ -105,31 +105,22 @@ public final class JetStreamOrderedConsumer: Sendable {
     }
   }
 
-  private static let headers = ["Nats-Last-Consumer", "Nats-Consumer-Stalled", "Nats-Stream"]
+  private static let headers = ["Nats-Last-Consumer", "Nats-Consumer-Stalled"]
 
   private func create(
     deliveringTo inbox: String, from sequence: UInt64, within timeLimit: Duration
-  ) throws(JetStreamError) {
-    var configuration = unsafe jsConsumerConfig()
-    unsafe jsConsumerConfig_Init(&configuration)
-    let subject = unsafe strdup(inbox)
-    defer { unsafe free(subject) }
-    unsafe configuration.DeliverSubject = unsafe UnsafePointer(subject)
-    unsafe configuration.DeliverPolicy = js_DeliverByStartSequence
-    unsafe configuration.OptStartSeq = sequence
-    unsafe configuration.AckPolicy = js_AckNone
-    unsafe configuration.MaxDeliver = 1
-    unsafe configuration.FlowControl = true
-    unsafe configuration.Heartbeat = Int64(Limits.heartbeat / .nanoseconds(1))
-    unsafe configuration.InactiveThreshold = Int64(Limits.inactivity / .nanoseconds(1))
-    unsafe configuration.MemoryStorage = true
-    unsafe configuration.Replicas = 1
-    var options = unsafe NATSConnection.options(timeLimit)
-    var created: UnsafeMutablePointer<jsConsumerInfo>?
-    var code = jsErrCode(0)
-    let status = unsafe js_AddConsumer(&created, connection.streams, stream, &configuration, &options, &code)
-    unsafe jsConsumerInfo_Destroy(created)
-    guard status == NATS_OK else { throw JetStreamError.last("consume \(stream)", status, code: code) }
+  ) throws(NATSError) {
+    let configuration = JSON.members([
+      "deliver_subject": .string(inbox), "deliver_policy": "by_start_sequence",
+      "opt_start_seq": .integer(Int64(clamping: sequence)), "ack_policy": "none", "max_deliver": .integer(1),
+      "replay_policy": "instant", "flow_control": true,
+      "idle_heartbeat": .integer(Int64(Limits.heartbeat / .nanoseconds(1))),
+      "inactive_threshold": .integer(Int64(Limits.inactivity / .nanoseconds(1))), "mem_storage": true,
+      "num_replicas": .integer(1),
+    ])
+    _ = try connection.api(
+      "CONSUMER.CREATE.\(stream)", .members(["stream_name": .string(stream), "config": configuration]),
+      "consume \(stream)", within: timeLimit)
   }
 
   // MARK: - The library's thread
@@ -164,8 +155,7 @@ public final class JetStreamOrderedConsumer: Sendable {
       guard position.streamSequence >= state.next else { return .none }
       state.next = position.streamSequence + 1
       let received = JetStreamMessage(
-        subject: message.subject, sequence: position.streamSequence, time: position.time, payload: message.payload,
-        isCopy: message.headers["Nats-Stream"] != nil)
+        subject: message.subject, sequence: position.streamSequence, time: position.time, payload: message.payload)
       return .deliver(received, pending: position.pending)
     }
     switch step {

@@ -1,6 +1,6 @@
 /// The bounds of this module, with unit and reason.
 enum Limits {
-  /// The largest payload to publish, in bytes: far below the server's default of 1 MiB, so that a message delays others
+  /// The largest payload to store, in bytes: far below the server's default of 1 MiB, so that a message delays others
   /// by microseconds.
   static let payload = 131_072
 
@@ -8,38 +8,20 @@ enum Limits {
   /// the event ids that a fleet derives from it have 64 bits.
   static let sequence: UInt64 = 1 << 55
 
-  /// Bytes for the headers of a message: this package sets one of about 60.
+  /// Bytes for the headers of a message, which count towards the stream's limit: this package sets one of about 60, and a
+  /// cluster adds some.
   static let headerBytes = 1_024
 
-  /// Bytes that are kept while disconnected; 0 would be the library's 8 MB.
-  ///
-  /// It keeps the first message nevertheless, therefore ``NATSConnection`` sends none.
-  static let reconnectBuffer: Int32 = 1
+  /// Publications that wait for their acknowledgements on one connection, in number.
+  static let publications = 16_384
 
-  /// Milliseconds to connect to one server: a server that is partitioned away must not delay the next one for long.
-  static let connectTimeout: Int64 = 2_000
+  /// How often publications are searched for those whose time has passed.
+  static let expiryInterval = Duration.milliseconds(100)
 
-  /// Milliseconds between rounds over all servers, and the random addition: thousands of clients of a server that ended
-  /// connect again over two seconds, and the others are tried without a wait.
-  static let reconnectWait: Int64 = 250
-  static let reconnectJitter: Int64 = 1_750
-
-  /// Milliseconds between PINGs, and PINGs without PONG before the connection counts as lost: about 10 s.
-  static let pingInterval: Int64 = 5_000
-  static let pingsOut: Int32 = 2
-
-  /// Milliseconds that a write may take: a server that does not read must not block a thread for longer.
-  static let writeDeadline: Int64 = 2_000
-
-  /// Messages and bytes that wait for one subscription's handler; more are dropped, which consumers notice by the
-  /// sequence numbers.
-  static let pendingMessages: Int32 = 65_536
-  static let pendingBytes: Int32 = 67_108_864
-
-  /// The wait before a consumer or reader tries again after an error.
+  /// The wait before a consumer tries again after an error.
   static let retryPause = Duration.seconds(1)
 
-  /// The time limit of a request by a consumer or a reader: an election among the servers takes some seconds.
+  /// The longest time limit of a request by a consumer: an election among the servers takes some seconds.
   static let requestTimeout = Duration.seconds(3)
 
   /// The time limit of the first attempt to create a consumer, that of its first heartbeat, and what each failure adds to
@@ -51,11 +33,8 @@ enum Limits {
   static let firstHeartbeatTimeout = Duration.milliseconds(750)
   static let attemptStep = Duration.milliseconds(250)
 
-  /// The interval at which a reader looks for messages whose notification was lost.
-  static let readInterval = Duration.seconds(5)
-
-  /// The wait before a reader looks again after a notification: another server may answer, which has the message later.
-  static let readAgain = Duration.milliseconds(250)
+  /// The time for which a longer time limit is kept that was sufficient.
+  static let attemptMemory = Duration.seconds(30)
 
   /// The interval of heartbeats of an ordered consumer.
   static let heartbeat = Duration.milliseconds(250)
@@ -65,7 +44,4 @@ enum Limits {
 
   /// Heartbeats that may be missing before an ordered consumer is created again.
   static let missedHeartbeats = 6
-
-  /// The bytes of a credentials file: a JWT has some hundred, with many permissions some thousand.
-  static let credentialBytes = 65_536
 }

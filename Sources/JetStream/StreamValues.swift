@@ -11,14 +11,20 @@ public struct JetStreamConfiguration: Sendable, Hashable {
   public var maximumAge: Duration
   /// The size from which the oldest messages are deleted, in bytes.
   public var maximumBytes: Int64
+  /// The number of messages on one subject from which its oldest ones are deleted; -1 for any.
+  public var messagesPerSubject: Int
 
   /// Creates settings.
-  public init(name: String, subjects: [String], replicas: Int, maximumAge: Duration, maximumBytes: Int64) {
+  public init(
+    name: String, subjects: [String], replicas: Int, maximumAge: Duration, maximumBytes: Int64,
+    messagesPerSubject: Int = -1
+  ) {
     self.name = name
     self.subjects = subjects
     self.replicas = replicas
     self.maximumAge = maximumAge
     self.maximumBytes = maximumBytes
+    self.messagesPerSubject = messagesPerSubject
   }
 }
 

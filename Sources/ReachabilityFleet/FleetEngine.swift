@@ -1,10 +1,8 @@
-/// The engine: an ordered, stored stream of messages, and messages that are not stored.
+/// The engine of replicas: an ordered, stored stream of messages, and messages that are not stored.
 ///
-/// All calls return immediately. Completions are called once, on a thread of the engine, without a lock; they must not
-/// block. Calls while the engine is not connected complete with ``FleetEngineError/disconnected``: nothing is kept for
-/// later. Messages are bytes here; `FleetWire` in FleetAPI encodes and decodes ``FleetMessage``, ``Heartbeat``,
-/// ``AgentRequest`` and ``AgentReply``.
-public protocol FleetEngine: AnyObject, Sendable {
+/// Messages are bytes here; `FleetWire` in FleetAPI encodes and decodes ``FleetMessage``, ``HeartbeatMessage``,
+/// ``AgentRequest``, ``AgentReply``, ``GatewayRequest`` and ``GatewayAnswer``.
+public protocol FleetEngine: FleetMessenger {
   /// Publishes a stored message.
   ///
   /// - Parameters:
@@ -25,42 +23,18 @@ public protocol FleetEngine: AnyObject, Sendable {
   /// Reads the state of the stream; nil when it does not exist.
   func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void)
 
-  /// Delivers the stored messages of some subjects, in the order of the stream and each once.
+  /// Delivers all stored messages, in the order of the stream and each once.
   ///
   /// The implementation detects lost deliveries and repeats them. It does not decide what a rebuilt stream means: the
   /// caller compares ``streamState(completion:)`` with what it has.
   ///
   /// - Parameters:
-  ///   - subjects: patterns such as ``FleetSubject/roster``; empty for all.
   ///   - sequence: the first sequence, inclusive.
   ///   - receive: called for each delivery, never concurrently.
   /// - Returns: the consumption; it ends when it is cancelled.
   func consume(
-    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
+    from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
   ) -> any FleetSubscription
-
-  /// Publishes a message that is not stored; without effect while the engine is not connected.
-  func send(_ payload: [UInt8], on subject: FleetSubject)
-
-  /// Delivers the messages of a subject that are not stored.
-  ///
-  /// - Parameters:
-  ///   - subject: `rx.hb.*` or `rx.ask.<id>`.
-  ///   - receive: called for each message with a closure that sends the reply; nil when the sender waits for none.
-  /// - Returns: the subscription; it ends when it is cancelled.
-  func subscribe(
-    _ subject: String,
-    receive:
-      @escaping @Sendable (_ message: FleetEngineUnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
-  ) -> any FleetSubscription
-
-  /// Sends a request that is not stored, and waits for its first reply.
-  func request(
-    _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
-    completion: @escaping @Sendable (Result<[UInt8], FleetEngineError>) -> Void)
-
-  /// Calls a closure with whether the engine is connected: immediately, and after each change.
-  func observeConnection(_ observer: @escaping @Sendable (_ isConnected: Bool) -> Void)
 }
 
 /// What the last message of a subject must be for a message to be stored.
@@ -88,6 +62,12 @@ public enum FleetEngineError: Error, Hashable, Sendable {
   case noStream
   /// The stream accepts no message: it is full, or its disk is.
   case full
+  /// A replica limits what this agent publishes; the same message may be sent after this time.
+  case slowDown(Duration)
+  /// A replica never stores such a message, for this reason.
+  case rejected(String)
+  /// Another process with this agent's id is running.
+  case duplicate
   /// Another failure, as the engine describes it.
   case failed(String)
 }
@@ -108,20 +88,6 @@ public struct FleetEngineStoredMessage: Hashable, Sendable {
     self.subject = subject
     self.sequence = sequence
     self.time = time
-    self.payload = payload
-  }
-}
-
-/// A message that is not stored.
-public struct FleetEngineUnstoredMessage: Hashable, Sendable {
-  /// The subject.
-  public var subject: String
-  /// The message.
-  public var payload: [UInt8]
-
-  /// Creates a message.
-  public init(subject: String, payload: [UInt8]) {
-    self.subject = subject
     self.payload = payload
   }
 }

@@ -1,21 +1,30 @@
 extension FleetFold {
   /// Applies transitions or a part of a base.
   mutating func apply(_ message: AgentMessage) -> [(index: UInt64, content: FleetEvent.Content)] {
-    begin(message.epoch, of: message.agent)
+    let last = begin(message.epoch, of: message.agent)
+    var contents: [(index: UInt64, content: FleetEvent.Content)]
+    let first: UInt64
     switch message.content {
     case .changes(let batch):
       nodes[message.agent]?.parts = []
-      return apply(batch, message)
+      contents = apply(batch, message)
+      first = batch.from
     case .base(let part):
-      let gap = gap(of: message.agent, after: part.prev, before: part.number)
+      contents = gap(of: message.agent, after: part.prev, before: part.number)
       apply(part, message.agent)
-      return gap
+      first = part.number
     }
+    // What the previous history had after its last published event is not known.
+    if let last, contents.first?.index != 0 {
+      contents.insert((0, .gap(agent: message.agent, after: last, before: first)), at: 0)
+    }
+    return contents
   }
 
-  /// Makes the epoch of a message the current one of its agent.
-  private mutating func begin(_ epoch: String, of agent: String) {
+  /// Makes the epoch of a message the current one of its agent; returns the last number of another one before it.
+  private mutating func begin(_ epoch: String, of agent: String) -> UInt64? {
     var node = nodes[agent] ?? FleetFoldedNode()
+    let last = node.epoch == nil || node.epoch == epoch ? nil : node.highWater ?? 0
     if node.epoch != epoch {
       // A new store does not contain the cells of the previous one.
       if node.epoch != nil { node.awaitsBase = true }
@@ -26,11 +35,7 @@ extension FleetFold {
       nodes[agent] = node
       if !isNew { markTargets(of: agent) }
     }
-  }
-
-  /// The agents of which the stream has no base any longer, sorted.
-  var agentsWithoutBase: [String] {
-    nodes.filter { $0.value.isAgent && $0.value.state == .present && !$0.value.hasBase }.keys.sorted()
+    return last
   }
 
   /// The event that numbers of an agent are missing.

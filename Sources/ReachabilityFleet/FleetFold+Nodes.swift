@@ -5,10 +5,11 @@ extension FleetFold {
   mutating func apply(_ message: NodeMessage) -> [FleetEvent.Content] {
     let state = nodes[message.id]?.hello == nil ? nil : nodes[message.id]?.state
     switch message.content {
-    case .hello(let hello, let restates): return start(message.id, hello, restates: restates, was: state)
+    case .hello(let hello, let restates, _): return start(message.id, hello, restates: restates, was: state)
     case .bye:
       guard state == .present || state == .lost else { return [] }
       enter(.left, message.id)
+      markPeers(of: message.id, nodes[message.id]?.hello?.address)
       reassign(concerning: message.id)
       return [.node(message.id, .left, nil)]
     case .lost(let hello, let attributes, _):
@@ -17,6 +18,8 @@ extension FleetFold {
       nodes[message.id, default: FleetFoldedNode()].hello = attributes
       nodes[message.id]?.helloSequence = hello
       enter(.lost, message.id)
+      // A lost agent that receives the hint says `hello` again.
+      rosterChanges.mark([message.id])
       reassign(concerning: message.id)
       return [.node(message.id, .lost, nil)]
     }
@@ -26,6 +29,7 @@ extension FleetFold {
     _ id: String, _ hello: NodeHello, restates: Bool, was state: FleetNodeState?
   ) -> [FleetEvent.Content] {
     let isChange = state != .present || nodes[id]?.hello != hello
+    let address = nodes[id]?.hello?.address
     nodes[id, default: FleetFoldedNode()].hello = hello
     nodes[id]?.helloSequence = sequence
     nodes[id]?.helloTime = time
@@ -34,13 +38,23 @@ extension FleetFold {
       if state != nil { nodes[id]?.awaitsBase = true }
       enter(.present, id)
     }
-    if isChange { reassign(concerning: id) }
+    if isChange {
+      rosterChanges.mark([id])
+      if state != .present || address != hello.address { markPeers(of: id, address ?? hello.address) }
+      reassign(concerning: id)
+    }
     return !restates || state == .lost || state == .left ? [.node(id, .present, hello)] : []
   }
 
   private mutating func enter(_ state: FleetNodeState, _ id: String) {
     nodes[id]?.state = state
     nodes[id]?.since = time
+  }
+
+  /// Notes that agents may begin or end to check another one, which has or had an address.
+  private mutating func markPeers(of id: String, _ address: String?) {
+    guard address != nil else { return }
+    rosterChanges.mark(nodes.keys)
   }
 
   // MARK: - Assignment
@@ -77,6 +91,7 @@ extension FleetFold {
   /// Assigns a target to agents.
   mutating func assign(_ assigned: [String], to id: String) {
     guard var target = targets[id], assigned != target.assigned else { return }
+    rosterChanges.mark(Set(target.assigned).symmetricDifference(assigned))
     let until = time + FleetLimits.handOver.nanoseconds
     target.leaving = target.leaving.filter { $0.value > time }
     let removed = target.assign(assigned) { nodes[$0]?.vote(id)?.state }

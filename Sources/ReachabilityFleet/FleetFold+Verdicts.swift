@@ -29,13 +29,13 @@ extension FleetFold {
   /// Of proposals that were made at the same time, the first in the stream is it; the others name the same predecessor.
   private func accepts(_ message: VerdictMessage, _ accepted: FleetAcceptedVerdict?) -> Bool {
     guard let accepted else {
-      // The first of a target; or its predecessors were too old for the stream when this fold began.
-      return message.prev == 0 || message.prev < first
+      // The first of a target; or the stream did not have its predecessors any longer when this fold read it.
+      return message.prev == 0 || message.prev < complete
     }
     let last = accepted.message
     if message.prev != accepted.sequence {
-      // Only a fold that began here can have accepted a message that was refused: its successor shows that.
-      return message.prev < first && message.prev > last.prev
+      // Only a fold that has not read everything can have accepted a message that was refused: its successor shows that.
+      return message.prev < complete && message.prev > last.prev
     }
     if message.from == message.to { return message.to == last.to }
     return message.to != last.to && (message.basis, message.attempt) > (last.basis, last.attempt)
@@ -56,6 +56,7 @@ extension FleetFold {
     // A version that a lost stream had is an event when this one has an earlier one; a fold that began later has none.
     let isEvent = !message.restates || known > 0
     let verdict = undefinedVerdicts.removeValue(forKey: message.id)
+    rosterChanges.mark(targets[message.id]?.assigned ?? [])
     guard let definition = message.definition else {
       targets[message.id] = nil
       deleted[message.id] = deletion
@@ -72,6 +73,7 @@ extension FleetFold {
     targets[message.id]?.definitionSequence = sequence
     targets[message.id]?.definitionTime = time
     assign(FleetAssignment.agents(for: message.id, definition.placement, among: candidates), to: message.id)
+    rosterChanges.mark(targets[message.id]?.assigned ?? [])
     markChanged(message.id)
     return isEvent ? [.definition(message)] : []
   }

@@ -28,8 +28,12 @@ public struct FleetFold: Sendable {
   var undefinedVerdicts: [String: FleetAcceptedVerdict] = [:]
   /// The targets whose votes or verdicts have changed since ``takeChangedTargets()``.
   var changedTargets: Set<String> = []
-  /// The agents whose base is needed since ``takeMissingBases()``.
+  /// The agents whose base is needed, because events of them are missing.
   var missingBases: Set<String> = []
+  /// The agents for which what they check has changed.
+  public internal(set) var rosterChanges = FleetRosterChanges()
+  /// The stream sequence from which the fold has every message: the first one, or the one after a hole.
+  public private(set) var complete: UInt64 = 0
 
   /// Creates the state before the first message of a stream.
   public init(created: Int64) {
@@ -49,6 +53,8 @@ public struct FleetFold: Sendable {
   /// - Returns: the events that follow from it.
   public mutating func apply(_ message: FleetMessage?, sequence: UInt64, time: Int64) -> [FleetEvent] {
     if first == 0 { first = sequence }
+    // The stream drops the oldest messages of a subject that has too many: they are missing between others.
+    if sequence != self.sequence &+ 1 || complete == 0 { complete = sequence }
     let before = self.time
     self.sequence = sequence
     // The engine's server sets the time; sums with it must not overflow.
@@ -79,12 +85,6 @@ public struct FleetFold: Sendable {
   public mutating func takeChangedTargets() -> [String] {
     defer { changedTargets = [] }
     return changedTargets.sorted()
-  }
-
-  /// The agents that have to publish a base, because events of them are missing; each once.
-  public mutating func takeMissingBases() -> [String] {
-    defer { missingBases = [] }
-    return missingBases.sorted()
   }
 
   // MARK: - Votes

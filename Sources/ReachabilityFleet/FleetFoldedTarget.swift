@@ -58,6 +58,9 @@ public struct FleetFoldedTarget: Sendable {
     return removed
   }
 
+  /// Whether an agent checks it.
+  public func isAssigned(_ agent: String) -> Bool { place(of: agent) != nil }
+
   /// Whether the target's votes may include those of an agent.
   func hasVote(of agent: String) -> Bool { place(of: agent) != nil || leaving[agent] != nil }
 

@@ -5,7 +5,7 @@ public enum FleetLimits {
   /// Changes or base cells of a message: with long names below ``messageBytes``, and one replicated write.
   public static let changesPerMessage = 255
   /// The parts of a base; more cells of one agent are not kept.
-  static let baseParts = 64
+  public static let baseParts = 64
   /// The cells of an agent: every target of the largest fleet, and the other agents that it checks.
   static let cellsPerAgent = baseParts * changesPerMessage
   /// Bytes of a message; the engine's own limit is 1 MiB, and short messages delay others less.
@@ -16,6 +16,13 @@ public enum FleetLimits {
   public static let outboxBytes = 64 * 1024 * 1024
   /// Acknowledged events that are published again after the engine lost its stream.
   public static let repeatedEvents = 10_000
+  /// The highest stream sequence: event ids that are derived from it have 64 bits.
+  public static let latestSequence: UInt64 = 1 << 55
+  /// The messages of one subject that the stream keeps: a second limit of what an agent can displace.
+  ///
+  /// Two bases of the most
+  /// cells, and the changes of more than an hour at one message a second.
+  public static let messagesPerSubject = 4096
   /// The agents that a verdict names; the matrix has all of them.
   public static let namedAgents = 16
   /// The time without a heartbeat after which a replica reports an agent as lost: three heartbeats.
@@ -43,6 +50,10 @@ public enum FleetLimits {
   static let askedAgents = 128
   /// The time between two bases of an agent, before jitter.
   public static let baseInterval = Duration.seconds(15 * 60)
+  /// The time after which a base is requested again that is not folded yet.
+  static let baseRepetition = Duration.seconds(5)
+  /// The bases that a replica requests at a time: a base of the most cells has 64 messages.
+  static let basesPerRound = 256
   /// The time between two handshakes of an agent that has nothing to publish.
   public static let idleHandshakeInterval = Duration.seconds(60)
   /// The time for which `down` is kept after its rule has failed, so that one result cannot alternate it.

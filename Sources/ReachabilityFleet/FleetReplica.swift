@@ -3,7 +3,7 @@ public struct FleetReplica: Sendable {
   /// The id of this replica.
   public let id: String
   /// The state of the fleet.
-  public private(set) var fold = FleetFold(created: 0)
+  public internal(set) var fold = FleetFold(created: 0)
   /// Whether the fold has everything that the stream has.
   public private(set) var isComplete = false
   /// Whether the engine is connected.
@@ -18,24 +18,18 @@ public struct FleetReplica: Sendable {
   private(set) var stream = FleetEngineStreamState(created: 0, first: 1, last: 0)
   /// What the fold before a lost stream had, until the present stream has it.
   var lostFold: FleetFold?
+  /// The bases that it has requested.
+  var baseRequests = FleetBaseRequests()
+  /// When everything that the stream had was folded; nil until then.
+  var completion: Duration?
+  /// When agents may receive lists of what they check: hellos and definitions of a lost stream are published again before.
+  var rosterStart = Duration.zero
   /// What it has asked agents to check.
   var checkRequests = FleetCheckRequests()
   private var nextCheck = Duration.zero
   private var nextRound = Duration.zero
   private var nextReview = Duration.zero
   private var lastInput = Duration.zero
-
-  /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
-  /// for ever.
-  static let checkInterval = Duration.seconds(10)
-  /// The pause before an interrupted consumption begins again: an engine that refuses it must not be asked in a loop.
-  static let interruptionPause = Duration.seconds(1)
-  /// The time between two considerations of silence.
-  static let roundInterval = Duration.seconds(1)
-  /// The time between two reviews while the stream has more messages: votes that change together are counted once.
-  static let reviewPause = Duration.milliseconds(200)
-  /// A pause of the process after which a node without messages is not silent.
-  static let stall = Duration.seconds(3)
 
   /// Creates a replica that is not connected.
   ///
@@ -88,6 +82,7 @@ public struct FleetReplica: Sendable {
 
   /// Stops reading: until everything is read again, this replica decides nothing and denies no id of a subscriber.
   private mutating func suspend() {
+    completion = nil
     isConsuming = false
     isComplete = false
     silence.suspend()
@@ -124,6 +119,7 @@ public struct FleetReplica: Sendable {
     tail = FleetStreamTail()
     isConsuming = false
     isComplete = false
+    completion = nil
     proposer.reset()
     silence.suspend()
     return isFirst ? [] : [.restarted]
@@ -138,8 +134,7 @@ public struct FleetReplica: Sendable {
     case .fork: return restart(created: fold.created) + [readStreamState]
     case .next: break
     }
-    let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
-    var effects: [Effect] = events.isEmpty ? [] : [.events(events)]
+    var effects = apply(message, stored)
     if case .node(let node) = message { silence.received(node.id, at: now) }
     if pending == 0 { effects += complete(at: now) }
     guard isComplete else { return effects }
@@ -153,10 +148,14 @@ public struct FleetReplica: Sendable {
     isComplete = true
     silence.begin(at: now)
     // Votes of agents whose base the stream does not have are missing.
-    let missing = fold.agentsWithoutBase
-    proposer.begin(at: lostFold == nil && missing.isEmpty ? now : now + FleetLimits.foldGrace)
+    let missing = FleetBaseRequests.awaited(fold)
+    let start = lostFold == nil && missing.isEmpty ? now : now + FleetLimits.foldGrace
+    proposer.begin(at: start)
+    completion = now
+    rosterStart = start
+    baseRequests.begin(fold, at: now)
     nextRound = now + Self.roundInterval
-    return restateLost() + greet() + missing.map(Effect.requestBase) + review(at: now)
+    return restateLost() + greet() + requestBases(at: now) + review(at: now)
   }
 
   // MARK: - Decisions
@@ -165,7 +164,7 @@ public struct FleetReplica: Sendable {
   private mutating func review(at now: Duration) -> [Effect] {
     nextReview = now + Self.reviewPause
     proposer.review(fold.takeChangedTargets(), fold, at: now)
-    var effects = fold.takeMissingBases().map(Effect.requestBase)
+    var effects: [Effect] = []
     for message in proposer.proposals(fold, at: now) {
       effects.append(.publish(.verdict(message), expecting: lastVerdict(of: message.target)))
     }
@@ -183,7 +182,7 @@ public struct FleetReplica: Sendable {
     if isComplete {
       if nextRound <= now {
         nextRound = now + Self.roundInterval
-        effects += restateLost() + greet()
+        effects += restateLost() + greet() + requestBases(at: now)
         effects += reportLost(at: now)
         effects += silence.doubtful(fold, at: now, replica: id).map(Effect.ask)
       }

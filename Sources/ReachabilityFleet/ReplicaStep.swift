@@ -30,14 +30,17 @@ extension FleetReplica {
     case consume(from: UInt64)
     /// Publish a message; what became of it is seen in the stream.
     case publish(FleetMessage, expecting: FleetEngineExpectedLast?)
-    /// Request a base of this agent.
-    case requestBase(String)
+    /// Request a base of this agent, which must be behind this position in the stream.
+    case requestBase(String, after: FleetEngineStreamPosition)
     /// Ask this agent whether it is there; only ``Input/absent(_:)`` is an answer.
     case ask(String)
     /// Ask this agent to check targets now; its results come as its votes.
     case requestChecks(agent: String, targets: [String])
     /// Publish these events, in this order.
     case events([FleetEvent])
+    /// The stream has dropped messages before this one that were not read: subscribers that have events before it get the
+    /// event `gap`, and then a snapshot.
+    case hole(before: UInt64)
     /// The fold began again: every subscriber gets the event `gap` and then a snapshot.
     case restarted
     /// Report ``Input/timer`` at this time; it replaces earlier ones.

@@ -4,16 +4,12 @@ internal import Locks
 internal import ReachabilityFleet
 
 extension FleetAgent {
-  /// Sends a heartbeat, if this process is the agent; returns whether it is.
-  @discardableResult
-  func sendHeartbeat(suspects: [String] = []) -> Bool {
-    guard let hello = state.withLock({ $0.isConnected && $0.standing != .starting ? $0.hello : nil }) else {
-      return false
-    }
+  /// Sends a heartbeat, if this process is the agent.
+  func sendHeartbeat(suspects: [String] = []) {
+    guard let hello = state.withLock({ $0.isConnected && $0.hello > 0 ? $0.hello : nil }) else { return }
     let heartbeat = HeartbeatMessage(
       agent: id, instance: instance, outbox: Int(clamping: chain.backlog), hello: hello, suspects: suspects)
-    engine.send(FleetWire.encode(heartbeat), on: .heartbeat(id))
-    return true
+    messenger.send(FleetWire.encode(heartbeat), on: .heartbeat(id))
   }
 
   /// The check of a target that was up has failed: a heartbeat names it, and a replica asks the other agents to check it.

@@ -11,114 +11,133 @@ extension FleetAgent {
 
   func connectionChanged(_ isConnected: Bool) {
     queue.async { [self] in
-      let standing = state.withLock { state in
-        state.isConnected = isConnected
-        return state.standing
-      }
-      guard isConnected else {
-        endReading()
-        return chain.connection(isConnected: false, isReady: false)
-      }
-      switch standing {
-      case .starting: claim()
-      case .unique, .member: confirmHello()
-      }
-      compareStream()
+      state.withLock { $0.isConnected = isConnected }
+      guard isConnected else { return chain.connection(isConnected: false, isReady: false) }
+      sayHello()
     }
   }
 
-  /// Asks whether another process answers for the id, and becomes a member if none does.
-  func claim() {
-    engine.request(FleetWire.encode(AgentRequest.ping), on: .ask(id), within: Self.pingTimeout) { [weak self] result in
+  /// Has replicas store `hello`, unless the stream's last message about this node is this process's own.
+  func sayHello(restates: Bool = false) {
+    let known = state.withLock { state -> UInt64? in
+      guard state.isConnected, !state.isStopped, !state.isGreeting else { return nil }
+      state.isGreeting = true
+      return state.hello
+    }
+    guard let known else { return }
+    let request = GatewayHello(instance: instance, known: known, restates: restates, attributes: hello)
+    gateway.send(.hello(request)) { [weak self] result in
       guard let self else { return }
+      state.withLock { $0.isGreeting = false }
       switch result {
-      case .success(let reply):
-        guard case .instance(let other)? = FleetWire.reply(reply), other != self.instance else { break }
-        return Self.exitAsDuplicate(self.id)
-      case .failure(.disconnected): return
-      case .failure: break
-      }
-      self.queue.async { self.join() }
-    }
-  }
-
-  func join() {
-    let isFirst = state.withLock { state in
-      guard !state.isStopped, state.standing == .starting else { return false }
-      state.standing = .unique
-      return true
-    }
-    guard isFirst else { return }
-    let asked = engine.subscribe("\(FleetSubject.ask(id))") { [requests, chain] message, reply in
-      requests.handle(message.payload, requestBase: { chain.handle(.baseRequested) }, reply)
-    }
-    state.withLock { $0.subscriptions.append(asked) }
-    confirmHello()
-  }
-
-  /// Publishes `hello` unless the stream's last message about this node is this process's own.
-  func confirmHello() {
-    engine.lastMessage(on: .node(id)) { [weak self] result in
-      guard let self else { return }
-      let known = state.withLock(\.hello)
-      if case .success(let message?) = result, known > 0, message.sequence == known {
-        return becomeMember(known)
-      }
-      guard case .success = result else { return retryHello() }
-      publish(.hello(hello, restates: known > 0)) { [weak self] result in
-        switch result {
-        case .success(let sequence): self?.becomeMember(sequence)
-        case .failure: self?.retryHello()
-        }
+      case .success(.stored(let sequence)): becomeMember(sequence)
+      case .failure(.duplicate): Self.exitAsDuplicate(id)
+      case .failure(.slowDown(let wait)): retryHello(after: wait)
+      case .failure(.rejected(let reason)):
+        logger.error("replicas reject this agent", metadata: ["reason": "\(reason)"])
+        retryHello(after: Self.rejectionPause)
+      case .failure(.noResponders): retryHello(after: Self.absencePause)
+      case .success, .failure: retryHello(after: Self.helloPause)
       }
     }
   }
 
-  func becomeMember(_ sequence: UInt64) {
-    let isNew = state.withLock { state in
+  private func retryHello(after pause: Duration) {
+    queue.asyncAfter(deadline: .now() + .milliseconds(Int(pause / .milliseconds(1)))) { [weak self] in
+      self?.sayHello()
+    }
+  }
+
+  private func becomeMember(_ sequence: UInt64) {
+    let (isNew, isFirst) = state.withLock { state in
       let isNew = state.standing != .member(hello: sequence)
+      let isFirst = state.standing == .starting
       state.standing = .member(hello: sequence)
       if state.hello != sequence { state.helloTime = .now }
       state.hello = sequence
-      return isNew
+      return (isNew, isFirst)
     }
+    if isFirst { answerRequests() }
+    sendHeartbeat()
     chain.connection(isConnected: true, isReady: true)
-    guard isNew else { return }
-    chain.handle(.baseRequested)
-    compareStream()
+    if isNew { chain.handle(.baseRequested) }
+    confirm()
+    // The replica that answered may not have read the `hello` yet.
+    queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.confirm() }
   }
 
-  /// Publishes `hello` again before the stream drops it: a replica or an agent that begins then would not know this agent.
-  func restateHello(in stream: FleetEngineStreamState) {
-    let isDue = state.withLock { state in
-      guard case .member(let sequence) = state.standing else { return false }
-      return stream.dropsSoon(sequence) || .now - state.helloTime > FleetLimits.restatementAge
+  /// Receives the requests of replicas: after `hello`, so that another process with the id is asked before.
+  private func answerRequests() {
+    let asked = messenger.subscribe("\(FleetSubject.ask(id))", group: nil) { [weak self] message in
+      guard let self else { return }
+      var reply: (@Sendable ([UInt8]) -> Void)?
+      if let text = message.reply {
+        guard let subject = FleetReplySubject(answer: text) else { return }
+        reply = { [messenger] in messenger.answer($0, on: subject) }
+      }
+      requests.handle(message.payload, requestBase: requestBase, reply)
     }
-    guard isDue else { return }
-    publish(.hello(hello, restates: true)) { [weak self] result in
-      if case .success(let sequence) = result { self?.becomeMember(sequence) }
+    let changed = messenger.subscribe("\(FleetSubject.changed(id))", group: nil) { [weak self] _ in
+      guard let self else { return }
+      queue.async { self.confirmSoon() }
+    }
+    state.withLock { $0.subscriptions += [asked, changed] }
+  }
+
+  /// A replica that has read the stream up to a position needs a base; returns the end of the one that lies behind it.
+  private func requestBase(after position: FleetEngineStreamPosition) -> UInt64? {
+    sendHeartbeat()
+    if let known = chain.base(after: position) { return known }
+    chain.handle(.baseRequestedAfter(position))
+    return nil
+  }
+
+  // MARK: - Comparison
+
+  /// Compares with the stream: at most once a second when replicas send hints.
+  func confirmSoon() {
+    let wait = state.withLock { state -> Duration? in
+      guard !state.willConfirm else { return nil }
+      state.willConfirm = true
+      return max(.zero, state.confirmation + GatewayLimits.hintInterval - .now)
+    }
+    guard let wait else { return }
+    queue.asyncAfter(deadline: .now() + .milliseconds(Int(wait / .milliseconds(1)))) { [weak self] in
+      guard let self else { return }
+      state.withLock { $0.willConfirm = false }
+      confirm()
     }
   }
 
-  func retryHello() {
-    queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.helloPause / .milliseconds(1)))) { [weak self] in
-      guard let self, state.withLock({ $0.isConnected && !$0.isStopped }) else { return }
-      confirmHello()
+  /// Compares the `hello`, the stream and the list of checks with what a replica knows.
+  func confirm() {
+    let isMember = state.withLock { state in
+      guard state.isConnected, !state.isStopped, case .member = state.standing else { return false }
+      state.confirmation = .now
+      return true
+    }
+    guard isMember else { return }
+    gateway.send(.confirm(roster: targets.hash)) { [weak self] result in
+      guard let self, case .success(.confirmed(let found)) = result else { return }
+      chain.handle(.stream(created: found.stream.created))
+      let (known, age) = state.withLock { ($0.hello, .now - $0.helloTime) }
+      if found.hello != known {
+        // The replica may have read less than this process knows: then the `hello` is found, and nothing is stored.
+        sayHello()
+      } else if found.stream.dropsSoon(known) || age > FleetLimits.restatementAge {
+        sayHello(restates: true)
+      }
+      if let roster = found.roster { targets.compare(roster, in: found.stream) }
     }
   }
 
-  /// A replica reports that this agent was silent: it says `hello` again if that is its present one.
-  func lost(hello sequence: UInt64) {
-    guard state.withLock({ $0.standing == .member(hello: sequence) && $0.isConnected }) else { return }
-    logger.warning("a replica reported this agent as lost")
-    queue.async { self.confirmHello() }
-  }
+  // MARK: - End
 
-  func publish(
-    _ content: NodeMessage.Content, _ completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
-  ) {
-    let message = NodeMessage(id: id, content)
-    engine.publish(FleetWire.encode(.node(message)), on: .node(id), expecting: nil, completion: completion)
+  /// Publishes that this agent ends, so that its targets move to others immediately.
+  func sayBye() {
+    let hasEnded = Latch()
+    gateway.send(.bye(instance: instance)) { _ in hasEnded.open() }
+    _ = hasEnded.wait(atMost: Self.byeTimeout)
   }
 
   /// Ends the process: of two agents of one id, neither's cells would be right.

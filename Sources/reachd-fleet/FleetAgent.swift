@@ -13,20 +13,20 @@ internal import StatusAPI
 ///
 /// Nothing of the service waits for the engine.
 final class FleetAgent: ServicePart {
-  /// How long a process with the same id has to answer.
-  static let pingTimeout = Duration.seconds(1)
-  /// The wait before a failed `hello` is tried again.
+  /// The wait before a failed `hello` is tried again, while no replica takes part, and after a rejection.
   static let helloPause = Duration.seconds(2)
-  /// How often the `hello` in the stream is compared with one's own: the stream may have been created again.
-  private static let helloInterval = Duration.seconds(10)
+  static let absencePause = Duration.milliseconds(500)
+  static let rejectionPause = Duration.seconds(10)
   /// How long `bye` may delay the end.
-  private static let byeTimeout = Duration.seconds(1)
+  static let byeTimeout = Duration.seconds(1)
+  /// The time without an answer of a replica from which readiness warns: three comparisons.
+  private static let longestSilence = GatewayLimits.confirmation * 3
+  /// The age of an event that is not published from which the log says so.
+  private static let latePublication = Duration.seconds(10)
 
   enum Standing: Hashable, Sendable {
     /// Not connected, or it is not known yet whether the id is unique.
     case starting
-    /// No other process answers for the id.
-    case unique
     /// The stream has this agent's `hello`, with this sequence.
     case member(hello: UInt64)
   }
@@ -35,25 +35,29 @@ final class FleetAgent: ServicePart {
     var standing = Standing.starting
     var isConnected = false
     var isStopped = false
+    /// Whether a `hello` is under way.
+    var isGreeting = false
     /// The last sequence at which `hello` was published, also by a connection before this one.
     var hello: UInt64 = 0
     /// When that was.
     var helloTime = ContinuousClock.now
+    /// When the last comparison began, and whether the next one waits for a hint's pause.
+    var confirmation = ContinuousClock.now - GatewayLimits.confirmation
+    var willConfirm = false
     var subscriptions: [any FleetSubscription] = []
     var timer: FleetAgentTimer?
-    var ticks = 0
-    /// The nodes and definitions that are being read.
-    var roster: (any FleetSubscription)?
     var suspects = FleetSuspects()
+    var isLate = false
   }
 
   let id: String
   let instance = UInt64.random(in: 1 ... .max)
   let hello: NodeHello
-  let engine: JetStreamEngine
+  let messenger: NATSMessenger
+  let gateway: FleetGatewayClient
   private let outbox: AgentOutbox
   let chain: FleetAgentChainDriver
-  private let targets: FleetAgentTargets
+  let targets: FleetAgentTargets
   let requests: FleetAgentRequests
   let logger: Logger
   let state = Locked(State())
@@ -68,10 +72,13 @@ final class FleetAgent: ServicePart {
     self.logger = logger
     hello = NodeHello(
       role: .agent, zone: fleet.zone, labels: fleet.labels, address: fleet.address, version: ServiceVersion.current)
-    engine = JetStreamEngine(FleetSettings.connection(fleet, role: "agent"), .directly, logger)
+    messenger = NATSMessenger(FleetSettings.connection(fleet, role: "agent"), logger)
+    gateway = FleetGatewayClient(agent: id, messenger)
     outbox = context.service.makeAgentOutbox()
-    chain = FleetAgentChainDriver(agent: id, engine: engine, store: outbox, logger: logger) { Self.exitAsDuplicate(id) }
-    targets = FleetAgentTargets(id, context.service, logger)
+    chain = FleetAgentChainDriver(agent: id, gateway: gateway, store: outbox, logger: logger) {
+      Self.exitAsDuplicate(id)
+    }
+    targets = FleetAgentTargets(gateway, context.service, logger)
     requests = FleetAgentRequests(instance: instance, context.service.schedule)
     context.service.add(healthCheck)
     context.service.add(metrics)
@@ -81,13 +88,12 @@ final class FleetAgent: ServicePart {
   func start() {
     outbox.observe { [weak self] in self?.chain.handle(.appended($0)) }
     outbox.load { [self] saved in chain.begin(saved, last: outbox.end) }
-    engine.observeConnection { [weak self] isConnected in self?.connectionChanged(isConnected) }
+    messenger.observeConnection { [weak self] isConnected in self?.connectionChanged(isConnected) }
     let timer = FleetAgentTimer(on: queue, every: FleetLimits.heartbeatInterval) { [weak self] in self?.tick() }
     state.withLock { state in
       state.timer = timer
     }
-    targets.onLost { [weak self] sequence in self?.lost(hello: sequence) }
-    engine.start()
+    messenger.start()
   }
 
   func stop() {
@@ -96,58 +102,34 @@ final class FleetAgent: ServicePart {
       state.timer = nil
       for subscription in state.subscriptions { subscription.cancel() }
       state.subscriptions = []
-      state.roster?.cancel()
-      state.roster = nil
       if case .member = state.standing { return state.isConnected }
       return false
     }
-    if isMember {
-      let hasEnded = Latch()
-      publish(.bye) { _ in hasEnded.open() }
-      _ = hasEnded.wait(atMost: Self.byeTimeout)
-    }
-    engine.stop()
+    if isMember { sayBye() }
+    messenger.stop()
   }
 
   // MARK: - Time
 
   private func tick() {
-    let isDue = state.withLock { state in
-      state.ticks += 1
-      return state.ticks % Int(Self.helloInterval / FleetLimits.heartbeatInterval) == 0
-    }
-    if sendHeartbeat(), isDue {
-      confirmHello()
-      compareStream()
-      targets.review()
-    }
+    sendHeartbeat()
+    let isDue = state.withLock { .now - $0.confirmation >= GatewayLimits.confirmation }
+    if isDue { confirm() }
+    reportDelay()
   }
 
-  // MARK: - Targets
-
-  /// Reads nodes and definitions: where it ended, or from the beginning of a stream that is another one.
-  func compareStream() {
-    engine.streamState { [weak self, sequence = targets.sequence] result in
-      guard let self, case .success(let stream?) = result else { return }
-      if targets.isOther(stream, requestedAt: sequence) { endReading() }
-      restateHello(in: stream)
-      guard state.withLock({ $0.roster == nil && !$0.isStopped }) else { return }
-      let roster = engine.consume(FleetSubject.roster, from: targets.start) { [weak self] delivery in
-        guard let self, !targets.receive(delivery) else { return }
-        endReading()
-        compareStream()
-      }
-      state.withLock { $0.roster = roster }
+  /// Logs that events are not published, and that they are again.
+  private func reportDelay() {
+    let age = chain.age
+    let isLate = age > Self.latePublication
+    let isNew = state.withLock { state in
+      defer { state.isLate = isLate }
+      return state.isLate != isLate
     }
-  }
-
-  /// Ends the reading of nodes and definitions, until the next comparison.
-  func endReading() {
-    let roster = state.withLock { state in
-      defer { state.roster = nil }
-      return state.roster
-    }
-    roster?.cancel()
+    guard isNew else { return }
+    guard isLate else { return logger.notice("events are published again") }
+    logger.warning(
+      "events are not published", metadata: ["events": "\(chain.backlog)", "seconds": "\(Int(age / .seconds(1)))"])
   }
 
   // MARK: - Reports
@@ -160,8 +142,11 @@ final class FleetAgent: ServicePart {
         if case .member = state.standing { return state.isConnected }
         return false
       }
-      if isMember { return nil }
-      return "the engine is not connected; \(chain.backlog) events wait"
+      let silence = gateway.silence
+      if isMember, silence < Self.longestSilence, chain.age < Self.latePublication { return nil }
+      let age = Int(chain.age / .seconds(1))
+      return
+        "no replica has answered for \(Int(silence / .seconds(1))) s; \(chain.backlog) events wait, the oldest for \(age) s"
     }
   }
 
@@ -169,6 +154,13 @@ final class FleetAgent: ServicePart {
     MetricCollector { [weak self, chain, targets, outbox] page in
       let isConnected = self?.state.withLock(\.isConnected) ?? false
       page.add("reachd_fleet_connected", .gauge, "Whether the engine is connected.", isConnected ? 1 : 0)
+      page.add(
+        "reachd_fleet_oldest_unpublished_seconds", .gauge,
+        "Age of the oldest event that is not published to the fleet.",
+        [.init(chain.age / .seconds(1))])
+      page.add(
+        "reachd_fleet_rejected_events_total", .counter,
+        "Messages that replicas rejected, and whose events were left out.", chain.leftOut)
       page.add("reachd_fleet_outbox_events", .gauge, "Events that are not published to the fleet.", chain.backlog)
       page.add(
         "reachd_fleet_missing_events_total", .counter,

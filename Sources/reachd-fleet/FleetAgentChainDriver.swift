@@ -4,7 +4,7 @@ internal import Logging
 internal import ReachabilityFleet
 internal import FleetAPI
 
-/// Carries out what an ``AgentChain`` decides.
+/// Carries out what a ``FleetAgentChain`` decides.
 final class FleetAgentChainDriver: Sendable {
   private struct State: Sendable {
     /// Nil until the stored acknowledgement was read.
@@ -13,10 +13,12 @@ final class FleetAgentChainDriver: Sendable {
     var timer = 0
     var isConnected = false
     var isReady = false
+    /// The messages that replicas rejected.
+    var leftOut: UInt64 = 0
   }
 
   private let agent: String
-  private let engine: any FleetEngine
+  private let gateway: FleetGatewayClient
   private let store: any FleetStore
   private let logger: Logger
   private let onConflict: @Sendable () -> Void
@@ -28,16 +30,16 @@ final class FleetAgentChainDriver: Sendable {
   ///
   /// - Parameters:
   ///   - agent: the agent's id.
-  ///   - engine: the engine.
+  ///   - gateway: the requests to replicas.
   ///   - store: the agent's events.
   ///   - logger: receives failures.
   ///   - onConflict: called when another process publishes as this agent.
   init(
-    agent: String, engine: any FleetEngine, store: any FleetStore, logger: Logger,
+    agent: String, gateway: FleetGatewayClient, store: any FleetStore, logger: Logger,
     onConflict: @escaping @Sendable () -> Void
   ) {
     self.agent = agent
-    self.engine = engine
+    self.gateway = gateway
     self.store = store
     self.logger = logger
     self.onConflict = onConflict
@@ -73,6 +75,23 @@ final class FleetAgentChainDriver: Sendable {
     }
   }
 
+  /// The messages that replicas rejected, and that were left out.
+  var leftOut: UInt64 { state.withLock(\.leftOut) }
+
+  /// The age of the oldest event that is not published; zero when all are.
+  var age: Duration {
+    guard let since = state.withLock({ $0.chain?.oldestWaiting }) else { return .zero }
+    return ContinuousClock.now - start - since
+  }
+
+  /// The end of the last complete base, if it lies behind a position of the stream.
+  func base(after position: FleetEngineStreamPosition) -> UInt64? {
+    state.withLock { state in
+      guard let chain = state.chain, chain.hasBase(after: position) else { return nil }
+      return chain.completeBase?.sequence
+    }
+  }
+
   /// The numbers of the store that are not published.
   var backlog: UInt64 { state.withLock { $0.chain?.backlog ?? 0 } }
 
@@ -81,6 +100,11 @@ final class FleetAgentChainDriver: Sendable {
     case .perform(let action, let operation): perform(action, operation)
     case .save(let acknowledgement): store.save(acknowledgement)
     case .wake(let time): wake(at: time)
+    case .leftOut(let message, let reason):
+      state.withLock { $0.leftOut += 1 }
+      logger.error(
+        "replicas reject an event, and it is left out",
+        metadata: ["event": "\(message.epoch)-\(message.to)", "reason": "\(reason)"])
     case .conflict(let epoch):
       logger.critical("another process publishes as this agent", metadata: ["agent": "\(agent)", "epoch": "\(epoch)"])
       onConflict()
@@ -93,16 +117,17 @@ final class FleetAgentChainDriver: Sendable {
     }
     switch action {
     case .readLastMessage:
-      engine.lastMessage(on: .events(agent)) { [agent] result in
-        end(.lastMessage(result.map { $0.map { FleetAgentChain.OwnMessage($0, of: agent) } }))
-      }
+      gateway.readLast { end(.lastMessage($0)) }
     case .readChanges(let number, let limit):
       store.changes(after: number, limit: limit) { end(.changes($0)) }
     case .readBase: store.base { end(.base($0)) }
-    case .publish(let message, let expectation):
-      engine.publish(FleetWire.encode(.agent(message)), on: .events(agent), expecting: expectation) { [logger] result in
-        if case .failure(let error) = result, error != .unexpectedLast, error != .disconnected {
-          logger.warning("the engine did not store a message", metadata: ["error": "\(error)"])
+    // The message names the one that it follows.
+    case .publish(let message, _):
+      gateway.publish(.publish(message)) { [logger] result in
+        switch result {
+        case .success, .failure(.unexpectedLast), .failure(.disconnected), .failure(.slowDown): break
+        case .failure(let error):
+          logger.warning("a message was not stored", metadata: ["error": "\(error)"])
         }
         end(.published(result))
       }
@@ -119,18 +144,5 @@ final class FleetAgentChainDriver: Sendable {
       guard let self, state.withLock({ $0.timer == number }) else { return }
       handle(.timer)
     }
-  }
-}
-
-extension FleetAgentChain.OwnMessage {
-  /// What a stored message says; one that cannot be read, or is of another agent, has no epoch.
-  fileprivate init(_ stored: FleetEngineStoredMessage, of agent: String) {
-    if case .agent(let message)? = FleetWire.decode(stored.payload, subject: "\(FleetSubject.events(agent))") {
-      self.init(message, sequence: stored.sequence)
-      return
-    }
-    let none = AgentMessage(
-      agent: agent, epoch: "", after: 0, .changes(AgentChangeBatch(prev: 0, from: 0, to: 0, changes: [])))
-    self.init(none, sequence: stored.sequence)
   }
 }

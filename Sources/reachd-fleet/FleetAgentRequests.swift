@@ -23,15 +23,17 @@ final class FleetAgentRequests: Sendable {
   ///
   /// - Parameters:
   ///   - payload: the request.
-  ///   - requestBase: called when a base is requested.
+  ///   - requestBase: called when a base is requested; returns the end of the one that the stream has already.
   ///   - reply: sends the reply; nil when the sender waits for none.
-  func handle(_ payload: [UInt8], requestBase: () -> Void, _ reply: (@Sendable ([UInt8]) -> Void)?) {
+  func handle(
+    _ payload: [UInt8], requestBase: (FleetEngineStreamPosition) -> UInt64?, _ reply: (@Sendable ([UInt8]) -> Void)?
+  ) {
     guard let request = FleetWire.request(payload) else { return }
     switch request {
     case .ping: reply?(FleetWire.encode(AgentReply.instance(instance)))
-    case .base:
-      requestBase()
-      reply?(FleetWire.encode(AgentReply.accepted))
+    case .base(let position):
+      let known = requestBase(position)
+      reply?(FleetWire.encode(known.map { AgentReply.published($0) } ?? .accepted))
     case .check(let targets):
       let targets = Array(targets.prefix(Self.targetLimit))
       guard let reply else { return check(targets) }

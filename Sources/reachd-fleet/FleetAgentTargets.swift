@@ -7,169 +7,130 @@ internal import ReachabilityFleet
 internal import FleetAPI
 internal import StatusAPI
 
-/// Keeps the schedule's fleet targets equal to those that the stream places on this agent, and to the other agents that
-/// it checks.
+/// Keeps the schedule's fleet targets equal to the list that replicas compute for this agent.
 ///
-/// It folds nodes and definitions as replicas do. What the stream does not say changes nothing: a target ends when its
-/// deletion or another placement is read, not when the stream is empty. The check of another agent ends when the stream
-/// has not had that agent for some time, and that of a target when it has not had its definition for longer than a
-/// deletion is stored.
+/// Absence from the list ends nothing: the agent asks what became of a check that the list does not have, and ends it if the
+/// target was deleted or is assigned to others.
 final class FleetAgentTargets: Sendable {
   private struct State: Sendable {
-    var fold: FleetFold
-    var tail = FleetStreamTail()
-    /// When everything that the stream had was read; nil before that.
-    var completion: ContinuousClock.Instant?
-    var isDirty = false
+    /// The list that the schedule has; nil before the first.
+    var roster: GatewayConfirmation.Roster?
+    /// The pages of a list that is being read.
+    var pages: [TargetSpec] = []
+    var isReading = false
+    /// The ids of the list that the schedule has.
+    var listed: Set<String> = []
     /// The ids of targets whose definitions were refused, with the reason, so that each is logged once.
     var refused: [String: String] = [:]
-    var onLost: (@Sendable (UInt64) -> Void)?
-
-    /// Begins again; the schedule keeps its targets until the stream says otherwise.
-    mutating func restart(created: Int64) {
-      fold = FleetFold(created: created)
-      tail = FleetStreamTail()
-      completion = nil
-    }
-
-    private mutating func complete() { completion = completion ?? .now }
-
-    mutating func take(_ message: FleetMessage?, _ stored: FleetEngineStoredMessage, _ pending: UInt64)
-      -> FleetStreamTail.Step
-    {
-      let step = tail.take(stored)
-      switch step {
-      case .fork: restart(created: fold.created)
-      case .next:
-        _ = fold.apply(message, sequence: stored.sequence, time: stored.time)
-        isDirty = true
-        if pending == 0 { complete() }
-      case .known: if pending == 0 { complete() }
-      }
-      return step
-    }
   }
 
-  private let id: String
+  private let gateway: FleetGatewayClient
   private let service: StatusService
   private let schedule: CheckSchedule
   private let logger: Logger
-  private let state: Locked<State>
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "targets")
 
-  init(_ id: String, _ service: StatusService, _ logger: Logger) {
-    self.id = id
+  init(_ gateway: FleetGatewayClient, _ service: StatusService, _ logger: Logger) {
+    self.gateway = gateway
     self.service = service
     schedule = service.schedule
     self.logger = logger
-    state = Locked(State(fold: FleetFold(created: 0)))
   }
 
   /// The targets of the fleet that are checked here.
   var count: Int { schedule.reports(where: { $0.origin == .fleet }).count }
 
-  /// Called with the sequence of the `hello` that a replica's `lost` ends.
-  func onLost(_ observer: @escaping @Sendable (UInt64) -> Void) { state.withLock { $0.onLost = observer } }
+  /// The hash of the list that is checked; nil before the first.
+  var hash: String? { state.withLock { $0.roster?.hash } }
 
-  /// The last message that was read.
-  var sequence: UInt64 { state.withLock(\.tail.sequence) }
-
-  /// Whether the stream is another one than was read; then everything is read again.
+  /// Reads the list if it is another one than is checked.
   ///
   /// - Parameters:
-  ///   - stream: the engine's answer.
-  ///   - sequence: ``sequence`` at the time of the request.
-  /// - Returns: whether the fold began again.
-  func isOther(_ stream: FleetEngineStreamState, requestedAt sequence: UInt64) -> Bool {
-    state.withLock { state in
-      guard state.fold.created != stream.created || state.tail.isBeyond(stream, requestedAt: sequence) else {
+  ///   - roster: what a replica knows; it may have read less than the one before it.
+  ///   - stream: the state of the stream.
+  func compare(_ roster: GatewayConfirmation.Roster, in stream: FleetEngineStreamState) {
+    let reads = state.withLock { state -> Bool in
+      guard !state.isReading, Self.isNews(roster, state.roster, stream) else { return false }
+      if state.roster?.hash == roster.hash {
+        state.roster = roster
         return false
       }
-      state.restart(created: stream.created)
+      state.isReading = true
+      state.pages = []
       return true
     }
+    if reads { read(after: nil, roster, stream) } else { review() }
   }
 
-  /// Where to read from: the last message again, because it may be another one after a loss.
-  var start: UInt64 { state.withLock(\.tail.start) }
+  /// Whether a list is at least as new as the one that is checked.
+  private static func isNews(
+    _ roster: GatewayConfirmation.Roster, _ known: GatewayConfirmation.Roster?, _ stream: FleetEngineStreamState
+  ) -> Bool {
+    guard roster.position.created == stream.created else { return false }
+    guard let known, known.position.created == stream.created else { return true }
+    // A stream that lost its end has lower sequences.
+    return roster.position.sequence >= known.position.sequence || stream.last < known.position.sequence
+  }
 
-  /// Takes the next message about nodes or targets.
-  ///
-  /// - Returns: false when another message has the place of the last one, so that everything has to be read again.
-  func receive(_ delivery: FleetEngineDelivery) -> Bool {
-    guard case .message(let stored, let pending) = delivery else { return true }
-    let message = FleetWire.decode(stored.payload, subject: stored.subject)
-    let (step, report) = state.withLock { state in (state.take(message, stored, pending), state.onLost) }
-    if step == .next, case .node(let node)? = message, node.id == id, case .lost(let hello, _, _) = node.content {
-      report?(hello)
+  private func read(after id: String?, _ wanted: GatewayConfirmation.Roster, _ stream: FleetEngineStreamState) {
+    gateway.send(.roster(after: id)) { [weak self] result in
+      guard let self else { return }
+      guard case .success(.roster(let page)) = result, id == nil || page.roster.hash == wanted.hash,
+        page.roster.position.created == stream.created
+      else {
+        // The list has changed meanwhile, or no replica answers: the next comparison begins again.
+        return state.withLock { $0.isReading = false }
+      }
+      state.withLock { $0.pages += page.checks }
+      if let next = page.next { return read(after: next, page.roster, stream) }
+      let checks = state.withLock { state in
+        state.isReading = false
+        state.roster = page.roster
+        defer { state.pages = [] }
+        return state.pages
+      }
+      queue.async {
+        self.register(checks)
+        self.review()
+      }
     }
-    // Thousands of messages at the start lead to one comparison.
-    if pending == 0 { queue.async { self.apply() } }
-    return step != .fork
   }
 
-  /// Ends the checks that the stream has not had for some time.
-  func review() {
+  /// Asks what became of checks that the list does not have.
+  private func review() {
     queue.async { [self] in
-      let checked = schedule.reports(where: { $0.origin == .fleet }).map(\.definition.id)
-      let ended = state.withLock { state in
-        state.completion.map { state.fold.endedChecks(of: id, among: checked, readFor: .now - $0) } ?? []
+      guard state.withLock({ $0.roster != nil && !$0.isReading }) else { return }
+      let ids = schedule.reports(where: { $0.origin == .fleet }).map(\.definition.id)
+      let listed = state.withLock(\.listed)
+      let missing = ids.filter { !listed.contains($0) }.sorted().prefix(GatewayLimits.missingTargets)
+      guard !missing.isEmpty else { return }
+      gateway.send(.missing(Array(missing))) { [weak self] result in
+        guard let self, case .success(.missing(let ended)) = result else { return }
+        // What was listed again since stays.
+        queue.async { self.end(Set(ended).intersection(missing).subtracting(self.state.withLock(\.listed))) }
       }
-      endChecks(ended.contains)
     }
   }
 
-  private struct Change: Sendable {
-    var placed: [(id: String, spec: TargetSpec)] = []
-    var ended: Set<String> = []
+  private func end(_ ids: Set<String>) {
+    for id in ids { try? schedule.remove(id, origin: .fleet) }
   }
 
-  /// Registers what is placed here, and removes what is deleted or placed elsewhere.
-  private func apply() {
-    let change = state.withLock { state -> Change? in
-      guard state.completion != nil, state.isDirty else { return nil }
-      state.isDirty = false
-      var change = Change()
-      for (target, folded) in state.fold.targets.sorted(by: { $0.key < $1.key }) {
-        if folded.assigned.contains(id) {
-          change.placed.append((target, folded.definition.spec))
-        } else {
-          change.ended.insert(target)
-        }
-      }
-      change.ended.formUnion(state.fold.deleted.keys)
-      for (target, address) in state.fold.meshTargets(of: id) {
-        var spec = TargetSpec()
-        spec.target = address
-        spec.interval = FleetMesh.interval
-        change.placed.append((target, spec))
-      }
-      return change
-    }
-    guard let change else { return }
-    endChecks(change.ended.contains)
-    register(change.placed)
-  }
-
-  private func endChecks(_ isEnded: (String) -> Bool) {
-    for report in schedule.reports(where: { $0.origin == .fleet }) where isEnded(report.definition.id) {
-      try? schedule.remove(report.definition.id, origin: .fleet)
-    }
-  }
-
-  private func register(_ placed: [(id: String, spec: TargetSpec)]) {
+  private func register(_ checks: [TargetSpec]) {
     var definitions: [TargetDefinition] = []
-    for (target, spec) in placed {
-      var spec = spec
-      spec.id = target
+    for spec in checks {
       do throws(TargetSpec.Faults) {
         definitions.append(try spec.definition(modules: service.modules))
       } catch {
-        note(error.faults.first.map { "\($0.field.rawValue): \($0)" } ?? "invalid", of: target)
+        note(error.faults.first.map { "\($0.field.rawValue): \($0)" } ?? "invalid", of: spec.id ?? "")
       }
     }
-    let ids = Set(placed.map(\.id))
-    state.withLock { state in state.refused = state.refused.filter { ids.contains($0.key) } }
+    let ids = Set(checks.compactMap(\.id))
+    state.withLock { state in
+      state.refused = state.refused.filter { ids.contains($0.key) }
+      state.listed = ids
+    }
     let results = schedule.put(definitions, origin: .fleet)
     for (definition, result) in zip(definitions, results) {
       if case .rejected(let error) = result {

@@ -1,6 +1,7 @@
 internal import HostProcess
 internal import JetStream
 internal import Logging
+internal import NATSClient
 internal import ReachabilityFleet
 internal import Service
 internal import FleetAPI
@@ -12,20 +13,29 @@ final class FleetReplicaProcess: ServicePart {
   /// With so many servers the stream is stored by three of them.
   private static let clusterSize = 3
 
+  /// The stream.
   private let engine: JetStreamEngine
+  /// Requests and heartbeats of agents, over a connection of their own.
+  private let members: JetStreamEngine
   private let fleet: FleetService
 
   init(_ context: ServicePartContext) {
     let settings = context.configuration.fleet
     let logger = context.logger
-    let engine = JetStreamEngine(FleetSettings.connection(settings, role: "replica"), .consuming, logger)
+    let engine = JetStreamEngine(
+      NATSMessenger(FleetSettings.connection(settings, role: "replica"), logger) {
+        FleetEngineVersions.problem($0, isPermitted: settings.permitsUnsafeServers)
+      })
     self.engine = engine
+    members = JetStreamEngine(NATSMessenger(FleetSettings.connection(settings, role: "replica", "agents"), logger))
     let stream = JetStreamConfiguration(
       name: FleetSubject.stream, subjects: FleetSubject.stored,
       replicas: settings.servers.count >= Self.clusterSize ? Self.clusterSize : 1,
-      maximumAge: FleetLimits.streamAge, maximumBytes: Self.streamBytes)
+      maximumAge: FleetLimits.streamAge, maximumBytes: Self.streamBytes,
+      messagesPerSubject: FleetLimits.messagesPerSubject)
     let hello = NodeHello(role: .replica, zone: settings.zone, labels: settings.labels, version: ServiceVersion.current)
-    fleet = FleetService(id: settings.id ?? "", hello: hello, engine: engine, logger: logger) { completion in
+    fleet = FleetService(id: settings.id ?? "", hello: hello, engine: engine, members: members, logger: logger) {
+      completion in
       engine.createStream(stream) { result in
         switch result {
         case .success: logger.notice("created the stream", metadata: ["copies": "\(stream.replicas)"])
@@ -40,10 +50,12 @@ final class FleetReplicaProcess: ServicePart {
   func start() {
     fleet.start()
     engine.start()
+    members.start()
   }
 
   func stop() {
     fleet.stop()
     engine.stop()
+    members.stop()
   }
 }

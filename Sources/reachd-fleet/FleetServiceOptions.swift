@@ -86,7 +86,8 @@ struct FleetReplicaCommand: FleetServingCommand {
 /// `reachd-fleet config`.
 struct FleetConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "config", abstract: "Validate configurations.", subcommands: [Check.self])
+    commandName: "config", abstract: "Validate configurations, and print the engine's.",
+    subcommands: [Check.self, FleetEngineConfigurationCommand.self])
 
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 internal import HostProcess
-internal import JetStream
+internal import NATSClient
+internal import ReachabilityFleet
 internal import ReachabilityModel
 internal import Service
 
@@ -18,11 +19,19 @@ enum FleetSettings {
     return errors
   }
 
-  /// The settings of the connection.
-  static func connection(_ fleet: FleetConfiguration, role: String) -> NATSConfiguration {
+  /// The settings of a connection.
+  ///
+  /// - Parameters:
+  ///   - fleet: the settings.
+  ///   - role: the user's: `agent` or `replica`.
+  ///   - purpose: what a second connection is for, whose subscriptions have threads of their own.
+  /// - Returns: the settings of the client.
+  static func connection(_ fleet: FleetConfiguration, role: String, _ purpose: String? = nil) -> NATSConfiguration {
     let id = fleet.id ?? ""
+    let token = FleetSubject.token(id)
     return NATSConfiguration(
-      servers: fleet.servers, name: "reachd-fleet \(role) \(id)", inboxPrefix: "_INBOX.\(role).\(token(id))",
+      servers: fleet.servers, name: (["reachd-fleet", role, id] + [purpose].compactMap(\.self)).joined(separator: " "),
+      inboxPrefix: "_INBOX.\(role).\(token)", deliveryPrefix: "_DELIVER.\(role).\(token)", hasThreads: purpose != nil,
       credentials: (try? credentials(fleet).get()) ?? nil, authorityFile: fleet.authorityFile)
   }
 
@@ -30,11 +39,6 @@ enum FleetSettings {
   static func withoutUser(_ url: String) -> String {
     guard let at = url.lastIndex(of: "@"), let slashes = url.firstRange(of: "://") else { return url }
     return String(url[..<slashes.upperBound] + url[url.index(after: at)...])
-  }
-
-  /// An id as one token of a subject.
-  private static func token(_ id: String) -> String {
-    id.split(separator: ".", omittingEmptySubsequences: false).joined(separator: "=2e")
   }
 
   private static func credentials(_ fleet: FleetConfiguration) -> Result<NATSCredentials?, ConfigurationError> {

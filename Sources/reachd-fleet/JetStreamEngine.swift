@@ -2,143 +2,148 @@ internal import Dispatch
 internal import JetStream
 internal import Locks
 internal import Logging
+internal import NATSClient
 internal import ReachabilityFleet
 
-/// The engine on NATS JetStream.
-///
-/// It connects again when the connection has ended, as after the servers refused credentials that were replaced since.
+/// The engine of a replica on NATS JetStream.
 final class JetStreamEngine: FleetEngine {
-  /// How stored messages are read.
-  enum Reading: Sendable {
-    /// By direct gets, which need no permission to create consumers: for agents.
-    case directly
-    /// By an ordered consumer: for replicas, which read everything.
-    case consuming
-  }
-
-  /// The time limit of a read: an election among the servers takes longer, and is tried again.
-  static let timeLimit = Duration.seconds(3)
-  /// The time limit of a publication, and of a reading of the stream's state.
+  /// The time limit of a publication, and of a reading.
   ///
   /// During an election the servers drop requests without a response; the first one after it should be soon.
-  static let electionTimeLimit = Duration.seconds(1)
-  /// The wait before a connection that has ended is opened again.
-  private static let reopenPause = Duration.seconds(2)
-  /// Requests to agents that wait for their replies: each occupies a thread.
-  static let concurrentRequests = 32
-  /// Publications that are under way together, each on a thread: the reports of a lost zone need not wait for each other.
-  private static let lanes = 4
-  /// Publications that wait; those of replicas are repeated when the stream does not have them.
-  static let waitingPublications = 4096
-  /// How long a publication may wait: replicas repeat reports after this time.
-  static let publicationPatience = FleetLimits.reportRepetition
+  static let timeLimit = Duration.seconds(1)
+  /// The time limit of the creation of the stream.
+  private static let creationTimeLimit = Duration.seconds(3)
+  /// Readings that wait for the ones before them.
+  private static let waitingReads = 256
 
   struct State: Sendable {
-    var connection: NATSConnection?
-    var isConnected = false
-    var isStopped = false
-    var requests = 0
-    var publications = 0
-    var observers: [@Sendable (Bool) -> Void] = []
+    var publisher: JetStreamPublisher?
+    var reads = 0
     var consumptions: [Int: JetStreamConsumption] = [:]
-    var subscriptions: [Int: JetStreamSubscription] = [:]
     var next = 0
   }
 
-  let configuration: NATSConfiguration
-  let reading: Reading
-  let logger: Logger
-  let state = Locked(State())
+  private let messenger: NATSMessenger
+  private let state = Locked(State())
   /// Those of consumers; each replaces the one before.
-  let attempts = JetStreamConsumerAttempts()
-  /// Publications; those about one node or target keep their order.
-  let publishing = (0..<lanes).map { DispatchQueue(label: "publish \($0)") }
-  let reads = DispatchQueue(label: "read")
-  let requests = DispatchQueue(label: "requests", attributes: .concurrent)
+  private let attempts = JetStreamConsumerAttempts()
+  private let reads = DispatchQueue(label: "read")
 
-  init(_ configuration: NATSConfiguration, _ reading: Reading, _ logger: Logger) {
-    self.configuration = configuration
-    self.reading = reading
-    self.logger = logger
-  }
-
-  /// Opens the connection; servers that are not available are tried until they are.
-  func start() { reads.async { self.open() } }
-
-  /// Closes the connection.
-  func stop() {
-    let connection = state.withLock { state in
-      state.isStopped = true
-      defer { state.connection = nil }
-      return state.connection
-    }
-    connection?.close()
-  }
-
-  /// The server that it is connected to; nil without a connection.
-  var server: String? { state.withLock(\.connection)?.server }
-
-  // MARK: - Connection
-
-  private func open() {
-    guard state.withLock({ !$0.isStopped }) else { return }
-    do throws(JetStreamError) {
-      let connection = try NATSConnection(configuration) { [weak self] event in self?.handle(event) }
-      state.withLock { $0.connection = connection }
-      let (consumptions, subscriptions) = state.withLock {
-        (Array($0.consumptions.values), Array($0.subscriptions.values))
-      }
-      for consumption in consumptions { begin(consumption, on: connection) }
-      for subscription in subscriptions { begin(subscription, on: connection) }
-      if connection.isConnected { handle(.connected) }
-    } catch {
-      logger.error("the engine cannot be used", metadata: ["error": "\(error)"])
-      reopen()
-    }
-  }
-
-  private func reopen() {
-    reads.asyncAfter(deadline: .now() + .milliseconds(Int(Self.reopenPause / .milliseconds(1)))) { [weak self] in
-      self?.open()
-    }
-  }
-
-  private func handle(_ event: NATSConnection.Event) {
-    switch event {
-    case .connected:
-      // Without a connection it is not complete; ``open()`` reports it then.
-      guard let connection = state.withLock(\.connection), !state.withLock(\.isConnected) else { return }
-      logger.notice("connected to the engine", metadata: ["server": "\(connection.server ?? "")"])
-      setConnected(true)
+  init(_ messenger: NATSMessenger) {
+    self.messenger = messenger
+    messenger.onOpen { [weak self] in self?.begin($0) }
+    messenger.observeConnection { [weak self] isConnected in
+      guard isConnected, let self else { return }
       for consumption in state.withLock({ Array($0.consumptions.values) }) { consumption.restart() }
-    case .disconnected:
-      logger.warning("the connection to the engine is lost")
-      setConnected(false)
-    case .refused(let text): logger.error("the engine refused", metadata: ["error": "\(text)"])
-    case .closed(let text):
-      setConnected(false)
-      guard state.withLock({ !$0.isStopped }) else { return }
-      logger.error(
-        "the engine's servers do not accept the connection; check fleet.credentialsFile and fleet.ca",
-        metadata: ["error": "\(text)"])
-      reopen()
     }
   }
 
-  private func setConnected(_ isConnected: Bool) {
-    let observers = state.withLock { state -> [@Sendable (Bool) -> Void] in
-      guard state.isConnected != isConnected else { return [] }
-      state.isConnected = isConnected
-      return state.observers
+  func start() { messenger.start() }
+  func stop() { messenger.stop() }
+
+  private func begin(_ connection: NATSConnection) {
+    do throws(NATSError) {
+      let publisher = try JetStreamPublisher(connection)
+      state.withLock { $0.publisher = publisher }
+    } catch {
+      messenger.logger.error("the engine cannot be used", metadata: ["error": "\(error)"])
     }
-    for observer in observers { observer(isConnected) }
+    for consumption in state.withLock({ Array($0.consumptions.values) }) { consumption.begin(connection, attempts) }
   }
+
+  // MARK: - Stored messages
+
+  func publish(
+    _ payload: [UInt8], on subject: FleetSubject, expecting expectation: FleetEngineExpectedLast?,
+    completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
+  ) {
+    guard let publisher = state.withLock(\.publisher) else { return completion(.failure(.disconnected)) }
+    publisher.publish(
+      "\(subject)", payload, expecting: expectation.map(JetStreamLastMessageExpectation.init), within: Self.timeLimit
+    ) { completion($0.mapError(FleetEngineError.init)) }
+  }
+
+  func lastMessage(
+    on subject: FleetSubject,
+    completion: @escaping @Sendable (Result<FleetEngineStoredMessage?, FleetEngineError>) -> Void
+  ) {
+    perform(completion) { connection throws(NATSError) in
+      try connection.lastMessage(of: "\(subject)", in: FleetSubject.stream, within: Self.timeLimit)
+        .map(FleetEngineStoredMessage.init)
+    }
+  }
+
+  func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void) {
+    perform(completion) { connection throws(NATSError) in
+      do throws(NATSError) {
+        return FleetEngineStreamState(try connection.stream(FleetSubject.stream, within: Self.timeLimit))
+      } catch {
+        guard error.kind == .notFound else { throw error }
+        return nil
+      }
+    }
+  }
+
+  /// Creates the stream, or finds it.
+  func createStream(
+    _ configuration: JetStreamConfiguration,
+    completion: @escaping @Sendable (Result<FleetEngineStreamState, FleetEngineError>) -> Void
+  ) {
+    perform(completion) { connection throws(NATSError) in
+      FleetEngineStreamState(try connection.createStream(configuration, within: Self.creationTimeLimit))
+    }
+  }
+
+  private func perform<Value: Sendable>(
+    _ completion: @escaping @Sendable (Result<Value, FleetEngineError>) -> Void,
+    _ body: @escaping @Sendable (NATSConnection) throws(NATSError) -> Value
+  ) {
+    let isAdmitted = state.withLock { state in
+      guard state.reads < Self.waitingReads else { return false }
+      state.reads += 1
+      return true
+    }
+    guard isAdmitted else { return completion(.failure(.failed("too many readings wait"))) }
+    reads.async { [self] in
+      defer { state.withLock { $0.reads -= 1 } }
+      guard let connection = messenger.connection else { return completion(.failure(.disconnected)) }
+      completion(Result { () throws(NATSError) in try body(connection) }.mapError(FleetEngineError.init))
+    }
+  }
+
+  func consume(
+    from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
+  ) -> any FleetSubscription {
+    let consumption = state.withLock { state in
+      let number = state.next
+      state.next += 1
+      let consumption = JetStreamConsumption(sequence, receive) { [weak self] in
+        self?.state.withLock { $0.consumptions[number] = nil }
+      }
+      state.consumptions[number] = consumption
+      return consumption
+    }
+    if let connection = messenger.connection { consumption.begin(connection, attempts) }
+    return consumption
+  }
+
+  // MARK: - Messages that are not stored
+
+  func send(_ payload: [UInt8], on subject: FleetSubject) { messenger.send(payload, on: subject) }
+
+  func answer(_ payload: [UInt8], on subject: FleetReplySubject) { messenger.answer(payload, on: subject) }
+
+  func subscribe(
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
+  ) -> any FleetSubscription { messenger.subscribe(subject, group: group, admits: admits, receive: receive) }
+
+  func request(
+    _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], FleetEngineError>) -> Void
+  ) { messenger.request(payload, on: subject, within: timeLimit, completion: completion) }
 
   func observeConnection(_ observer: @escaping @Sendable (_ isConnected: Bool) -> Void) {
-    let isConnected = state.withLock { state in
-      state.observers.append(observer)
-      return state.isConnected
-    }
-    observer(isConnected)
+    messenger.observeConnection(observer)
   }
 }

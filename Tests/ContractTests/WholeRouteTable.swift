@@ -10,7 +10,7 @@ extension RouteTable {
     all
     + FleetRoutes.all(
       FleetService(
-        id: "r", hello: NodeHello(role: .replica, version: ""), engine: DisconnectedEngine(),
+        id: "r", hello: NodeHello(role: .replica, version: ""), engine: DisconnectedEngine(), members: DisconnectedEngine(),
         logger: Logger(label: "contract") { _ in SwiftLogNoOpLogHandler() }))
 }
 
@@ -33,15 +33,16 @@ private final class DisconnectedEngine: FleetEngine {
   }
 
   func consume(
-    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
+    from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
   ) -> any FleetSubscription { Nothing() }
 
   func send(_ payload: [UInt8], on subject: FleetSubject) {}
 
+  func answer(_ payload: [UInt8], on subject: FleetReplySubject) {}
+
   func subscribe(
-    _ subject: String,
-    receive:
-      @escaping @Sendable (_ message: FleetEngineUnstoredMessage, _ reply: (@Sendable ([UInt8]) -> Void)?) -> Void
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
   ) -> any FleetSubscription { Nothing() }
 
   func request(

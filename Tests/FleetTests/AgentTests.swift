@@ -1,5 +1,6 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import ReachabilityModel
 import TestSupport
@@ -26,7 +27,8 @@ struct AgentTests {
     #expect(eventually { record.published("node1") >= last }, "\(record.published("node1")) of \(last)")
     #expect(record.faults("node1") == [])
     #expect(record.changes("node1").count >= 20 + 2 * 20, "the cable had an effect")
-    let reply = try connection.request("rx.ask.node1", FleetRequests.check(["t1"]), within: .seconds(5))
+    let reply = try connection.ask(
+      "rx2.ask.node1", FleetRequests.check(["t1"]), replyPrefix: FleetReplySubject.answers, within: .seconds(5))
     #expect(FleetRequests.results(reply.payload)?.map(\.target) == ["t1"])
     agent.child.kill(SIGTERM)
     #expect(try agent.child.wait() == .exited(0))
@@ -112,7 +114,11 @@ struct AgentTests {
     let connection = try fixture.connect()
     _ = try FleetFixture.makeStream(connection)
     let first = try fixture.startAgent(data: false)
-    #expect(eventually { (try? connection.request("rx.ask.node1", FleetRequests.ping, within: .seconds(1))) != nil })
+    #expect(
+      eventually {
+        (try? connection.ask(
+          "rx2.ask.node1", FleetRequests.ping, replyPrefix: FleetReplySubject.answers, within: .seconds(1))) != nil
+      })
     let second = try fixture.startAgent(data: false)
     #expect(try second.child.wait() == .exited(69))
     #expect(second.child.errors.contains("another agent with the id node1"))

@@ -1,18 +1,26 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import ReachabilityModel
 import FleetAPI
 import TestSupport
 
-/// A namespace with a cable, an engine and agents in it, and a reader of the stream.
+/// A namespace with a cable, an engine, a replica and agents in it, and a reader of the stream.
 final class FleetFixture: Sendable {
   let namespace: Namespace
   let directory: TemporaryDirectory
   let server: NATSServer
+  let replica: Member
 
-  /// Makes a namespace with an interface `d0` and a server.
-  init(_ version: NATSServer.Version, _ configuration: String = "") throws {
+  /// Makes a namespace with an interface `d0`, a server and a replica.
+  ///
+  /// - Parameters:
+  ///   - version: of the server.
+  ///   - configuration: further lines of the server.
+  ///   - user: the user and password of the replica, as `replica1:secret@`.
+  /// - Throws: a ``TestError`` when something does not begin.
+  init(_ version: NATSServer.Version, _ configuration: String = "", user: String = "") throws {
     namespace = try Namespace()
     directory = try TemporaryDirectory()
     // Its addresses would change after the tests' own changes, and be events after the last one that is published.
@@ -21,6 +29,13 @@ final class FleetFixture: Sendable {
       "link add d0 type veth peer name d1", "link set d1 up", "addr add 10.9.0.2/16 dev d0", "link set d0 up",
     ])
     server = try NATSServer(version, configuration, namespace: namespace)
+    let file = try directory.write(
+      """
+      listen: 127.0.0.1:0
+      drainDelay: 0s
+      fleet: { id: replica1, servers: ["nats://\(user)127.0.0.1:\(server.port)"] }
+      """, as: "replica1.yaml")
+    replica = try Member(namespace, "replica", file)
   }
 
   /// Starts an agent with a store of its own.
@@ -44,7 +59,7 @@ final class FleetFixture: Sendable {
   /// Connects as a replica would, inside the namespace.
   func connect(_ url: String? = nil) throws -> NATSConnection {
     let address = url ?? server.url
-    let connection = try namespace.run { () throws(JetStreamError) in
+    let connection = try namespace.run { () throws(NATSError) in
       try NATSConnection(
         NATSConfiguration(servers: [address], name: "test", inboxPrefix: "_INBOX.replica.test")
       ) { _ in }
@@ -53,12 +68,15 @@ final class FleetFixture: Sendable {
     return connection
   }
 
-  /// Creates the stream.
+  /// Waits until the replica has created the stream.
   static func makeStream(_ connection: NATSConnection) throws -> JetStreamStatus {
-    try connection.createStream(
-      JetStreamConfiguration(
-        name: FleetSubject.stream, subjects: FleetSubject.stored, replicas: 1, maximumAge: .seconds(86_400),
-        maximumBytes: 100_000_000), within: .seconds(5))
+    var found: JetStreamStatus?
+    eventually {
+      found = try? connection.stream(FleetSubject.stream, within: .seconds(1))
+      return found != nil
+    }
+    guard let found else { throw TestError("no stream") }
+    return found
   }
 
   /// Publishes the first version of targets that need only a route to addresses of the cable.

@@ -1,5 +1,6 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import TestSupport
 
@@ -34,6 +35,10 @@ final class FleetNetwork {
   let record = StreamRecord()
   private var consumer: JetStreamOrderedConsumer
   private var namespaces: [Node: Namespace] = [:]
+  /// Whether the servers have users with passwords.
+  private let hasUsers: Bool
+  /// The agent that attacks; nil for none.
+  private(set) var hostile: HostileAgent?
   /// Further variables of agents and replicas.
   private let environment: [String: String]
 
@@ -47,12 +52,19 @@ final class FleetNetwork {
   ///   - configuration: further lines of the servers.
   ///   - disk: where the store of a single server is; nil for its directory.
   ///   - environment: further variables of agents and replicas.
+  ///   - isAttacked: whether the servers have the printed permissions, and an agent with those of `evil` attacks.
   ///   - otherProgram: another `reachd-fleet` for the first agent and the first replica; nil for the one under test.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
     _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
-    disk: SmallDisk? = nil, environment: [String: String] = [:], otherProgram: String? = nil
+    disk: SmallDisk? = nil, environment: [String: String] = [:], isAttacked: Bool = false, otherProgram: String? = nil
   ) throws {
+    var configuration = configuration
+    if isAttacked {
+      let (agentIDs, replicaIDs) = ((0..<agents).map { "node\($0)" }, (0..<replicas).map { "replica\($0)" })
+      configuration += try EngineAccounts.configuration(agents: agentIDs + ["evil"], replicas: replicaIDs)
+    }
+    hasUsers = isAttacked
     self.version = version
     self.environment = environment
     let hub = try Namespace()
@@ -70,7 +82,9 @@ final class FleetNetwork {
           namespace: namespaces[.server(index)], disk: disk, waits: false))
     }
     for server in self.servers { try server.waitUntilReady() }
-    let urls = (0..<servers).map { "nats://\(Node.server($0).address):\(Self.clientPort)" }
+    let urls = (0..<servers).map {
+      "nats://\(isAttacked ? "test:secret@" : "")\(Node.server($0).address):\(Self.clientPort)"
+    }
     let connection = try Self.connect(to: urls, from: hub)
     self.connection = connection
     try Self.makeStream(connection, copies: servers)
@@ -88,12 +102,19 @@ final class FleetNetwork {
       subscribers.append(HoppingSubscriber(self.replicas, seed: UInt64(index)))
     }
     guard eventually({ subscribers.allSatisfy { $0.snapshots > 0 } }) else { throw TestError("no snapshot") }
+    if isAttacked {
+      hostile = HostileAgent(
+        from: hub, port: Self.clientPort, addresses: (0..<servers).map { [10, 77, 0, UInt8(10 + $0)] })
+    }
   }
 
-  deinit { subscribers.forEach { $0.stop() } }
+  deinit {
+    hostile?.stop()
+    subscribers.forEach { $0.stop() }
+  }
 
   private static func connect(to urls: [String], from hub: Namespace) throws -> NATSConnection {
-    try hub.run { () throws(JetStreamError) in
+    try hub.run { () throws(NATSError) in
       try NATSConnection(NATSConfiguration(servers: urls, name: "test", inboxPrefix: "_INBOX.replica.test")) { _ in }
     }
   }
@@ -141,7 +162,8 @@ final class FleetNetwork {
       case .replica(let index): ("replica\(index)", "replica")
       case .server: throw TestError("a server is no member")
       }
-    let urls = servers.indices.map { "\"nats://\(Node.server($0).address):\(Self.clientPort)\"" }
+    let user = hasUsers ? "\(id):secret@" : ""
+    let urls = servers.indices.map { "\"nats://\(user)\(Node.server($0).address):\(Self.clientPort)\"" }
     let file = try directory.write(
       """
       listen: 127.0.0.1:0

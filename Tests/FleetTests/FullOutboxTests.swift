@@ -1,5 +1,6 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import TestSupport
 import Testing

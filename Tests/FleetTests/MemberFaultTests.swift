@@ -1,5 +1,6 @@
 import Glibc
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import ReachabilityModel
 import TestSupport
@@ -156,16 +157,16 @@ struct MemberFaultTests {
   func fullStream() throws {
     let fleet = try FleetNetwork(.latest, servers: 1)
     _ = try fleet.connection.request(
-      "$JS.API.STREAM.UPDATE.RX",
+      "$JS.API.STREAM.UPDATE.RX2",
       Array(
         """
-        {"name":"RX","subjects":["rx.ev.*","rx.node.*","rx.verdict.*","rx.target.*"],"retention":"limits",
+        {"name":"RX2","subjects":\(FleetSubject.stored),"retention":"limits",
          "storage":"file","discard":"old","num_replicas":1,"max_bytes":100000,"max_age":86400000000000,
          "allow_direct":true,"deny_delete":true,"deny_purge":true}
         """.utf8), within: .seconds(5))
     let baselines = fleet.baselines
     try fleet.flap(15)
-    let status = try fleet.connection.stream("RX", within: .seconds(5))
+    let status = try fleet.connection.stream("RX2", within: .seconds(5))
     #expect(status.firstSequence > 1 && status.bytes <= 100_000, "\(status)")
     try fleet.expectNoLoss(since: baselines)
     // A replica that begins now has everything: definitions, nodes and verdicts are published again, and bases requested.
@@ -184,7 +185,7 @@ struct MemberFaultTests {
     fleet.replicas[0].child.kill(SIGSTOP)
     // More than the buffers of the sockets have.
     let payload = [UInt8](repeating: 0x20, count: 100_000)
-    for _ in 0..<300 { try fleet.connection.publish("rx.hb.flood", payload) }
+    for _ in 0..<300 { try fleet.connection.publish("rx2.hb.flood", payload) }
     try fleet.flap(3)
     #expect(eventually { fleet.servers[0].log.contains("Slow Consumer") })
     fleet.replicas[0].child.kill(SIGCONT)
@@ -203,7 +204,7 @@ struct MemberFaultTests {
       ] } }
       """
     }
-    let fixture = try FleetFixture(version, users("secret"))
+    let fixture = try FleetFixture(version, users("secret"), user: "replica:secret@")
     let connection = try fixture.connect("nats://replica:secret@127.0.0.1:\(fixture.server.port)")
     _ = try FleetFixture.makeStream(connection)
     try FleetFixture.define(5, connection)

@@ -8,6 +8,8 @@ import FleetAPI
 final class StreamRecord: Sendable {
   private let received = Locked<[FleetMessage]>([])
   private let last = Locked<UInt64>(0)
+  /// The subjects of messages that are not understood.
+  let unreadable = Locked<[String]>([])
   /// The numbers in the stream that were delivered after a later one.
   private let redelivered = Locked<[UInt64]>([])
 
@@ -21,9 +23,9 @@ final class StreamRecord: Sendable {
       return message.sequence <= last
     }
     if isLate { redelivered.withLock { $0.append(message.sequence) } }
-    guard !message.isCopy,
-      let decoded = FleetWire.decode(message.payload, subject: message.subject)
-    else { return }
+    guard let decoded = FleetWire.decode(message.payload, subject: message.subject) else {
+      return unreadable.withLock { $0.append(message.subject) }
+    }
     received.withLock { $0.append(decoded) }
   }
 

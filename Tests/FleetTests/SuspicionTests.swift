@@ -1,5 +1,6 @@
 import FleetAPI
 import JetStream
+import NATSClient
 import ReachabilityFleet
 import ReachabilityModel
 import TestSupport
@@ -39,13 +40,7 @@ struct SuspicionTests {
     let message = DefinitionMessage(id: "db", version: 1, definition: Self.definition)
     _ = try connection.publish(
       "\(FleetSubject.target("db"))", FleetWire.encode(.definition(message)), expecting: nil, within: .seconds(5))
-    let file = try fixture.directory.write(
-      """
-      listen: 127.0.0.1:0
-      drainDelay: 0s
-      fleet: { id: replica1, servers: ["\(fixture.server.url)"] }
-      """, as: "replica1.yaml")
-    let replica = try Member(fixture.namespace, "replica", file)
+    let replica = fixture.replica
     let agents = try (1...3).map { try fixture.startAgent("node\($0)", settings: "policy: { allow: [10.9.0.0/16] }") }
     defer { withExtendedLifetime(agents) {} }
     #expect(
@@ -54,7 +49,8 @@ struct SuspicionTests {
     service.kill()
     _ = try service.wait()
     // One agent checks, as it would at its time of the day.
-    _ = try connection.request("rx.ask.node1", FleetRequests.check(["db"]), within: .seconds(5))
+    _ = try connection.ask(
+      "rx2.ask.node1", FleetRequests.check(["db"]), replyPrefix: FleetReplySubject.answers, within: .seconds(5))
     #expect(
       eventually { (try? replica.get("/fleet/targets/db").contains("\"down\":3")) == true },
       "\((try? replica.get("/fleet/targets/db")) ?? "")")

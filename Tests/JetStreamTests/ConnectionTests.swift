@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import JetStream
+@testable import NATSClient
 
 @Suite("Connections", .enabled(if: !NATSServer.isSkipped))
 struct ConnectionTests {
@@ -22,7 +23,7 @@ struct ConnectionTests {
     let server = try NATSServer(version)
     let asking = try Client([server.url], name: "asking").connected()
     let answering = try Client([server.url], name: "answering").connected()
-    let none = #expect(throws: JetStreamError.self) {
+    let none = #expect(throws: NATSError.self) {
       try asking.connection.request("rx.ask.a", within: .seconds(3))
     }
     #expect(none?.kind == .noResponders)
@@ -35,14 +36,71 @@ struct ConnectionTests {
     try connection.flush(within: .seconds(3))
     let reply = try asking.connection.request("rx.ask.a", [1], within: .seconds(3))
     #expect(reply.payload == [1, 2] && reply.subject.hasPrefix("_INBOX_asking."))
-    let silent = #expect(throws: JetStreamError.self) {
+    let silent = #expect(throws: NATSError.self) {
       try asking.connection.request("rx.ask.b", [9], within: .milliseconds(100))
     }
     #expect(silent?.kind == .timedOut && subjects.all == ["rx.ask.a", "rx.ask.b"])
     subscription.cancel()
     try connection.flush(within: .seconds(3))
-    let after = #expect(throws: JetStreamError.self) { try asking.connection.request("rx.ask.a", within: .seconds(3)) }
+    let after = #expect(throws: NATSError.self) { try asking.connection.request("rx.ask.a", within: .seconds(3)) }
     #expect(after?.kind == .noResponders)
+  }
+
+  @Test(
+    "A reply to a question arrives on a subject of its own, and a second one nowhere",
+    arguments: NATSServer.Version.allCases)
+  func questions(_ version: NATSServer.Version) throws {
+    let server = try NATSServer(version)
+    let asking = try Client([server.url], name: "asking").connected()
+    let answering = try Client([server.url], name: "answering").connected()
+    let none = #expect(throws: NATSError.self) {
+      try asking.connection.ask("rx.ask.a", [], replyPrefix: "_ANSWER", within: .seconds(3))
+    }
+    #expect(none?.kind == .noResponders)
+    let replies = Collector<String>()
+    let connection = answering.connection
+    let subscription = try connection.subscribe("rx.ask.*") { message in
+      guard let reply = message.reply else { return }
+      replies.add(reply)
+      for number in 1...2 { try? connection.publish(reply, message.payload + [UInt8(number)]) }
+    }
+    defer { subscription.cancel() }
+    try connection.flush(within: .seconds(3))
+    for number in 1...3 {
+      let reply = try asking.connection.ask("rx.ask.a", [UInt8(number)], replyPrefix: "_ANSWER", within: .seconds(3))
+      #expect(reply.payload == [UInt8(number), 1])
+    }
+    let subjects = replies.all
+    #expect(Set(subjects).count == 3)
+    #expect(
+      subjects.allSatisfy { $0.hasPrefix("_ANSWER.") && $0.utf8.count > 25 && $0.split(separator: ".").count == 2 })
+  }
+
+  @Test("Of a group, one member receives each message", arguments: NATSServer.Version.allCases)
+  func groups(_ version: NATSServer.Version) throws {
+    let server = try NATSServer(version)
+    let clients = try (0..<3).map { try Client([server.url], name: "c\($0)").connected() }
+    let received = Collector<[UInt8]>()
+    let subscriptions = try clients.map { client in
+      try client.connection.subscribe("rx.in.*", queue: "g") { received.add($0.payload) }
+    }
+    defer { subscriptions.forEach { $0.cancel() } }
+    for client in clients { try client.connection.flush(within: .seconds(3)) }
+    for number in 0..<50 { try clients[0].connection.publish("rx.in.a", [UInt8(number)]) }
+    #expect(eventually { received.count == 50 })
+    #expect(Set(received.all.map { $0[0] }).count == 50)
+  }
+
+  @Test("The version of a server is read from its first line, also with TLS", arguments: NATSServer.Version.allCases)
+  func version(_ version: NATSServer.Version) throws {
+    let authority = try TestAuthority()
+    let (certificate, key) = try authority.issue("server")
+    let tls = try NATSServer(version, "tls { cert_file: \"\(certificate)\", key_file: \"\(key)\" }")
+    for server in [try NATSServer(version), tls] {
+      let found = try #require(NATSServerVersion(of: server.url))
+      #expect("\(found)".hasPrefix(version.rawValue + "."))
+    }
+    #expect(NATSServerVersion(of: "nats://127.0.0.1:1") == nil)
   }
 
   @Test("Wrong passwords end the connection")

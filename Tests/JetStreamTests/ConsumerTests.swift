@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import JetStream
+@testable import NATSClient
 
 @Suite("Consumers of a stream", .enabled(if: !NATSServer.isSkipped))
 struct ConsumerTests {
@@ -67,49 +68,5 @@ struct ConsumerTests {
     _ = try client.publish("rx.ev.a", "4")
     #expect(eventually { received.texts == ["2", "3", "4"] })
     #expect(received.all.contains { if case .interrupted = $0 { true } else { false } })
-  }
-
-  @Test("A reader needs no consumer, and keeps the order of all its subjects", arguments: NATSServer.Version.allCases)
-  func reader(_ version: NATSServer.Version) throws {
-    let server = try NATSServer(version)
-    let client = try Client([server.url]).connected()
-    try client.makeStream()
-    for number in 1...50 {
-      _ = try client.publish(["rx.node.a", "rx.target.b", "rx.ev.c"][number % 3], "\(number)")
-    }
-    let received = Collector<JetStreamDelivery>()
-    let reader = JetStreamReader(client.connection, stream: "RX", subjects: ["rx.node.*", "rx.target.*"], from: 4) {
-      received.add($0)
-    }
-    defer { reader.cancel() }
-    let expected = (4...50).filter { $0 % 3 != 2 }
-    #expect(eventually { received.messages.count == expected.count })
-    #expect(received.texts == expected.map { "\($0)" })
-    guard case .message(_, let pending) = received.all.last else {
-      return #expect(Bool(false), "an interruption at the end")
-    }
-    #expect(pending == 0)
-    let other = try Client([server.url], name: "other").connected()
-    _ = try other.publish("rx.target.z", "51")
-    #expect(eventually(within: .seconds(3)) { received.texts.last == "51" }, "sooner than the interval")
-  }
-
-  @Test("Copies that a server writes for a client are marked", arguments: NATSServer.Version.allCases)
-  func copies(_ version: NATSServer.Version) throws {
-    let server = try NATSServer(version)
-    let client = try Client([server.url]).connected()
-    try client.makeStream()
-    _ = try client.publish("rx.ev.a", "1")
-    // The subject of the response is a subject of the stream.
-    try client.connection.publish("$JS.API.DIRECT.GET.RX", Array("{\"seq\":1}".utf8), reply: "rx.ev.b")
-    let connection = client.connection
-    #expect(try eventually { try connection.lastMessage(of: "rx.ev.b", in: "RX", within: .seconds(3)) != nil })
-    let copy = try #require(try connection.lastMessage(of: "rx.ev.b", in: "RX", within: .seconds(3)))
-    #expect(copy.isCopy && copy.subject == "rx.ev.b" && copy.sequence == 2)
-    let received = Collector<JetStreamDelivery>()
-    let consumer = JetStreamOrderedConsumer(connection, stream: "RX", from: 1) { received.add($0) }
-    defer { consumer.cancel() }
-    #expect(eventually { received.messages.count == 2 })
-    #expect(received.messages.map(\.isCopy) == [false, true])
   }
 }

@@ -2,6 +2,7 @@ import Locks
 import TestSupport
 
 @testable import JetStream
+@testable import NATSClient
 
 /// A connection whose events are collected.
 struct Client: Sendable {
@@ -32,10 +33,10 @@ struct Client: Sendable {
     let wanted = JetStreamConfiguration(
       name: "RX", subjects: ["rx.ev.*", "rx.node.*", "rx.target.*"], replicas: replicas,
       maximumAge: .seconds(3_600), maximumBytes: 100_000_000)
-    var result: Result<JetStreamStatus, JetStreamError>?
+    var result: Result<JetStreamStatus, NATSError>?
     // A cluster elects its leaders first.
     eventually(within: .seconds(30)) {
-      result = Result { () throws(JetStreamError) in
+      result = Result { () throws(NATSError) in
         try connection.createStream(wanted, within: .seconds(5))
       }
       if case .success = result { return true }
@@ -46,7 +47,7 @@ struct Client: Sendable {
   }
 
   func publish(_ subject: String, _ text: String, _ expected: JetStreamLastMessageExpectation? = nil)
-    throws(JetStreamError)
+    throws(NATSError)
     -> UInt64
   {
     try connection.publish(subject, Array(text.utf8), expecting: expected, within: .seconds(3))

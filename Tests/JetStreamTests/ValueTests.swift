@@ -1,6 +1,7 @@
 import Testing
 
 @testable import JetStream
+@testable import NATSClient
 
 @Suite("Values of streams")
 struct ValueTests {
@@ -39,6 +40,33 @@ struct ValueTests {
       "9999-12-31T23:59:59Z", "2262-04-11T23:47:16.854775808Z",
     ])
   func otherTimes(_ text: String) { #expect(NATSTime.nanoseconds(text) == nil) }
+
+  @Test("A time limit that was sufficient for a slow server is kept for some time")
+  func attempts() {
+    let attempts = JetStreamConsumerAttempts()
+    let start = ContinuousClock.now
+    let first = attempts.timeLimit(Limits.creationTimeout)
+    for second in 0..<3 { attempts.add(at: start + .seconds(second)) }
+    let third = attempts.timeLimit(Limits.creationTimeout)
+    #expect(first == Limits.creationTimeout && third == first + Limits.attemptStep * 3)
+    attempts.reset(at: start + .seconds(10))
+    #expect(attempts.timeLimit(Limits.creationTimeout) == third)
+    for second in 10..<100 { attempts.add(at: start + .seconds(second)) }
+    #expect(attempts.timeLimit(Limits.creationTimeout) == Limits.requestTimeout)
+    attempts.reset(at: start + .seconds(200))
+    #expect(attempts.timeLimit(Limits.creationTimeout) == first)
+  }
+
+  @Test("Versions are compared by their numbers")
+  func versions() {
+    let texts = ["2.9.10", "2.10.25", "2.10.27", "2.11.0", "2.12.5", "2.15.1", "3.0.0"]
+    let versions = texts.compactMap { NATSServerVersion($0) }
+    #expect(versions.map { "\($0)" } == texts && versions.sorted() == versions)
+    #expect(NATSServerVersion("2.12.0-preview.1") == NATSServerVersion(2, 12, 0))
+    for text in ["", "-", "2", "2.10", "2.10.x", "2.10.", ".2.10.1", "2.10.1.1", "v2.10.1"] {
+      #expect(NATSServerVersion(text) == nil)
+    }
+  }
 
   @Test("Credentials are recognized by their content")
   func credentials() {

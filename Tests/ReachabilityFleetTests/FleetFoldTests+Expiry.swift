@@ -96,15 +96,16 @@ extension FleetFoldTests {
 
   @Test("An agent ends a check whose definition is missing for longer than a deletion is stored")
   mutating func endedChecks() {
+    hello("a")
     define("db")
     apply(
       .node(
         NodeMessage(
           id: "b", .hello(NodeHello(role: .agent, address: "tcp://b:1", version: "1"), restates: false))))
     let checked = ["db", "old", "mesh.b", "mesh.c"]
-    #expect(fold.endedChecks(of: "a", among: checked, readFor: .seconds(1)) == [])
-    #expect(fold.endedChecks(of: "a", among: checked, readFor: .seconds(60)) == ["mesh.c"])
-    #expect(fold.endedChecks(of: "a", among: checked, readFor: .seconds(90_000)) == ["mesh.c", "old"])
+    #expect(FleetRoster(fold, of: "a").ended(checked, readFor: .seconds(1)) == [])
+    #expect(FleetRoster(fold, of: "a").ended(checked, readFor: .seconds(60)) == ["mesh.c"])
+    #expect(FleetRoster(fold, of: "a").ended(checked, readFor: .seconds(90_000)) == ["old", "mesh.c"])
   }
 
   @Test("A verdict whose definition the stream has dropped counts when the definition is restated")

@@ -103,15 +103,28 @@ struct FleetFoldTests {
   @Test("A hole is an event, and the agent's base is requested")
   mutating func hole() {
     say("a", ["db": .up])
-    #expect(fold.takeMissingBases().isEmpty)
+    #expect(FleetBaseRequests.awaited(fold).isEmpty)
     let events = say("a", ["db": .down], skipping: 3)
     #expect(events.count == 2)
     #expect(events.first?.content == .gap(agent: "a", after: 1, before: 5))
     // A comparison of the optional number reads past it under AddressSanitizer, by code of the compiler.
     let number = events.first?.id.number ?? 0
     #expect(number == 512)
-    #expect(fold.takeMissingBases() == ["a"])
+    #expect(FleetBaseRequests.awaited(fold) == ["a"])
     #expect(fold.nodes["a"]?.holes == 1)
+  }
+
+  @Test("Another history of an agent is a gap, once")
+  mutating func otherHistory() {
+    let first = say("a", ["db": .up, "web": .up])
+    #expect(!first.contains { if case .gap = $0.content { true } else { false } })
+    highWaters["a"] = 0
+    let other = say("a", ["db": .down], epoch: "f")
+    #expect(other.first?.content == .gap(agent: "a", after: 2, before: 1) && other.count == 2)
+    #expect(say("a", ["db": .up], epoch: "f").count == 1)
+    highWaters["a"] = 7
+    let third = base("a", ["db": .up], epoch: "g")
+    #expect(third.map(\.content) == [.gap(agent: "a", after: 2, before: 7)])
   }
 
   @Test("Changes that a lost stream had are one gap of their agent, and the state is right")
@@ -123,7 +136,7 @@ struct FleetFoldTests {
     #expect(second.map(\.content) == [.gap(agent: "a", after: 101, before: 104)])
     highWaters["a"] = 101
     #expect(say("a", ["db": .up, "web": .up], again: true).isEmpty, "they are known")
-    #expect(fold.takeMissingBases().isEmpty)
+    #expect(FleetBaseRequests.awaited(fold).isEmpty)
   }
 
   @Test("A version that a lost stream had is an event when the present one has an earlier one")

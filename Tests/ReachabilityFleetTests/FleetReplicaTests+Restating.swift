@@ -159,7 +159,7 @@ extension FleetReplicaTests {
     let hello = NodeHello(role: .agent, version: "1")
     _ = deliver(.node(NodeMessage(id: "a", .hello(hello, restates: false))), 8, time: 2, pending: 1)
     let effects = deliver(nil, 9, time: 3)
-    #expect(effects.contains(.requestBase("a")))
+    #expect(effects.contains(.requestBase("a", after: FleetEngineStreamPosition(sequence: 9, created: 1))))
     let proposals = expectations(within: 10)
     #expect(proposals == [])
   }

@@ -6,7 +6,7 @@ struct FleetStreamTailTests {
   @Test("The end of the stream is recognized when it was filled again")
   func tail() {
     func message(_ sequence: UInt64, _ text: String) -> FleetEngineStoredMessage {
-      FleetEngineStoredMessage(subject: "rx.ev.a", sequence: sequence, time: 5, payload: Array(text.utf8))
+      FleetEngineStoredMessage(subject: "rx2.ev.a", sequence: sequence, time: 5, payload: Array(text.utf8))
     }
     var tail = FleetStreamTail()
     #expect(tail.start == 1)

@@ -137,6 +137,7 @@ struct ScriptedAgent {
         saved = acknowledgement
         outbox.discard(through: acknowledgement.acked)
       case .wake(let time): wake = time
+      case .leftOut: break
       case .conflict(let epoch): conflict = epoch
       }
     }

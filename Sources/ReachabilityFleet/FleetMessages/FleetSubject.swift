@@ -1,6 +1,9 @@
 /// A NATS subject of the fleet.
+///
+/// Agents publish on ``request(_:)`` and ``heartbeat(_:)`` with their own id only. Only replicas publish on the subjects of
+/// the stream (ADR 60).
 public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
-  /// Transitions and bases (complete states) of an agent; only that agent publishes on it.
+  /// Transitions and bases (complete states) of an agent.
   case events(String)
   /// Starts and ends of an agent or a replica.
   case node(String)
@@ -8,58 +11,73 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   case verdict(String)
   /// Definitions of a target.
   case target(String)
-  /// Heartbeats of an agent; not stored.
+  /// Requests of an agent to a replica; not stored.
+  case request(String)
+  /// Heartbeats of an agent or a replica; not stored.
   case heartbeat(String)
-  /// Requests to an agent; not stored.
+  /// Requests of a replica to an agent; not stored.
   case ask(String)
+  /// A replica's hint that what an agent checks has changed; not stored.
+  case changed(String)
 
   /// The name of the JetStream stream that stores the messages.
-  public static let stream = "RX"
+  public static let stream = "RX2"
   /// The subjects of the stream.
-  public static let stored = ["rx.ev.*", "rx.node.*", "rx.verdict.*", "rx.target.*"]
-  /// The subjects that agents consume: nodes and definitions.
-  public static let roster = ["rx.node.*", "rx.target.*"]
-  /// The heartbeats of all agents.
-  public static let heartbeats = "rx.hb.*"
+  public static let stored = ["rx2.ev.*", "rx2.verdict.*", "rx2.roster.node.*", "rx2.roster.target.*", "rx2.hook.*"]
+  /// The requests of all agents.
+  public static let requests = "rx2.in.*"
+  /// The heartbeats of all agents and replicas.
+  public static let heartbeats = "rx2.hb.*"
 
-  /// The subject as text, such as `rx.ev.node7`; a dot in an id is written as `=2e`.
-  public var description: String {
+  /// The kind, as the tokens between the first and the id.
+  private enum Kind: String, CaseIterable {
+    case ev, verdict, hb, ask, new
+    case node = "roster.node"
+    case target = "roster.target"
+    case request = "in"
+  }
+
+  private var parts: (kind: Kind, id: String) {
     switch self {
-    case .events(let id): "rx.ev.\(Self.token(id))"
-    case .node(let id): "rx.node.\(Self.token(id))"
-    case .verdict(let id): "rx.verdict.\(Self.token(id))"
-    case .target(let id): "rx.target.\(Self.token(id))"
-    case .heartbeat(let id): "rx.hb.\(Self.token(id))"
-    case .ask(let id): "rx.ask.\(Self.token(id))"
+    case .events(let id): (.ev, id)
+    case .node(let id): (.node, id)
+    case .verdict(let id): (.verdict, id)
+    case .target(let id): (.target, id)
+    case .request(let id): (.request, id)
+    case .heartbeat(let id): (.hb, id)
+    case .ask(let id): (.ask, id)
+    case .changed(let id): (.new, id)
     }
   }
+
+  /// The subject as text, such as `rx2.ev.node7`; a dot in an id is written as `=2e`.
+  public var description: String { "rx2.\(parts.kind.rawValue).\(Self.token(parts.id))" }
 
   /// The id of the agent, node or target.
-  public var id: String {
-    switch self {
-    case .events(let id), .node(let id), .verdict(let id), .target(let id), .heartbeat(let id), .ask(let id): id
-    }
-  }
+  public var id: String { parts.id }
 
   /// Parses ``description``; nil for any other text.
   public init?(_ text: String) {
     let tokens = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard tokens.count == 3, tokens[0] == "rx", let id = Self.id(tokens[2]) else { return nil }
-    switch tokens[1] {
-    case "ev": self = .events(id)
-    case "node": self = .node(id)
-    case "verdict": self = .verdict(id)
-    case "target": self = .target(id)
-    case "hb": self = .heartbeat(id)
-    case "ask": self = .ask(id)
-    default: return nil
+    guard (3...4).contains(tokens.count), tokens[0] == "rx2", let last = tokens.last, let id = Self.id(last),
+      let kind = Kind(rawValue: tokens.dropFirst().dropLast().joined(separator: "."))
+    else { return nil }
+    switch kind {
+    case .ev: self = .events(id)
+    case .node: self = .node(id)
+    case .verdict: self = .verdict(id)
+    case .target: self = .target(id)
+    case .request: self = .request(id)
+    case .hb: self = .heartbeat(id)
+    case .ask: self = .ask(id)
+    case .new: self = .changed(id)
     }
   }
 
-  /// The subject's id as one token.
+  /// An id as one token of a subject.
   ///
   /// Ids consist of a-z, 0-9, dot, underscore and hyphen. A dot would separate tokens; `=` is not in any id.
-  private static func token(_ id: String) -> String {
+  public static func token(_ id: String) -> String {
     id.split(separator: ".", omittingEmptySubsequences: false).joined(separator: "=2e")
   }
 

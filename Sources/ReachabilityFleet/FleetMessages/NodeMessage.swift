@@ -1,4 +1,4 @@
-/// A message on `rx.node.<id>`: an agent or a replica starts, ends, or is silent.
+/// A message on `rx2.roster.node.<id>`: an agent or a replica starts, ends, or is silent.
 public struct NodeMessage: Hashable, Sendable {
   /// The id of the agent or replica.
   public var id: String
@@ -12,7 +12,8 @@ public struct NodeMessage: Hashable, Sendable {
     /// - Parameters:
     ///   - hello: its attributes.
     ///   - restates: whether nothing has changed, and the message is published only because the stream drops old ones.
-    case hello(NodeHello, restates: Bool)
+    ///   - instance: the random number of an agent's process; 0 for a replica.
+    case hello(NodeHello, restates: Bool, instance: UInt64 = 0)
     /// It ends in order, and its targets move immediately.
     case bye
     /// A replica reports that it is silent.

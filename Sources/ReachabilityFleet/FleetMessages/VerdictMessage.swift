@@ -38,7 +38,7 @@ public struct FleetVoteCounts: Hashable, Sendable {
   public var voters: Int { up + down }
 }
 
-/// A proposed verdict on `rx.verdict.<target>`; readers accept the first valid one in the order of the stream.
+/// A proposed verdict on `rx2.verdict.<target>`; readers accept the first valid one in the order of the stream.
 public struct VerdictMessage: Hashable, Sendable {
   /// The target's id.
   public var target: String

@@ -15,8 +15,13 @@ package struct FleetConfiguration: Sendable, Equatable {
   package var credentialsFile: String?
   /// The file with the certificates of the authorities of the servers; nil for those of the system.
   package var authorityFile: String?
+  /// Whether a replica uses servers with which an agent can publish as any other.
+  package var permitsUnsafeServers = false
   /// Where other agents check this one: `tcp://192.0.2.7:8080`; nil when they do not.
   package var address: String?
+
+  /// Whether a text is the id of a member.
+  package static func isMemberID(_ text: String) -> Bool { Setting.isMemberID(text) }
 
   /// What a member of a fleet cannot be without.
   package var missing: [ConfigurationError] {
@@ -47,7 +52,7 @@ extension Setting {
       path: "fleet.id",
       expectation: "up to \(longestID) of a-z, 0-9, dot, underscore and hyphen, first a letter or digit, such as node1"
     ) {
-      guard let id = $1.first, isName(id), id.utf8.count <= longestID else { return false }
+      guard let id = $1.first, isMemberID(id) else { return false }
       $0.fleet.id = id
       return true
     },
@@ -84,6 +89,11 @@ extension Setting {
       $0.fleet.credentialsFile = $1
     },
     path("fleet.ca", "the path of a file with certificates of authorities, PEM") { $0.fleet.authorityFile = $1 },
+    Setting(path: "fleet.permitUnsafeServers", expectation: "true or false") {
+      guard let text = $1.first, let value = ["true": true, "false": false][text] else { return false }
+      $0.fleet.permitsUnsafeServers = value
+      return true
+    },
     Setting(path: "fleet.address", expectation: "how other agents reach this one: tcp://HOST:PORT or icmp://HOST") {
       guard let text = $1.first.map(canonicalAddress), let target = try? CheckTarget(text),
         [.tcp, .icmp].contains(target.scheme)
@@ -102,6 +112,9 @@ extension Setting {
     else { return text }
     return scheme + address.description
   }
+
+  /// An id of a member of a fleet.
+  fileprivate static func isMemberID(_ text: String) -> Bool { isName(text) && text.utf8.count <= longestID }
 
   /// An id that begins with a letter or digit.
   private static func isName(_ text: String) -> Bool {

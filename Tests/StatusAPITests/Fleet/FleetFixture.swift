@@ -22,7 +22,8 @@ struct FleetFixture {
     replicas = try (0..<2).map { _ in try AccessPolicyTests.service(.init(), [token.configured]) }
     services = (0..<2).map { number in
       FleetService(
-        id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, logger: .silent)
+        id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, members: engine,
+        logger: .silent)
     }
     for (replica, service) in zip(replicas, services) {
       replica.service.serve(service)

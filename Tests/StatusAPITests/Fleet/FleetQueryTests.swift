@@ -153,7 +153,7 @@ struct FleetQueryTests {
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     try fleet.waitUntil { $0.fold.targets["db"]?.assigned == ["a", "b"] }
     let asked = Locked<[String]>([])
-    let subscription = fleet.engine.subscribe("rx.ask.*") { message, _ in
+    let subscription = fleet.engine.subscribe("rx2.ask.*", group: nil) { message in
       guard let request = FleetWire.request(message.payload) else { return }
       asked.withLock { $0.append("\(message.subject) \(request)") }
     }
@@ -166,7 +166,7 @@ struct FleetQueryTests {
     #expect(eventually { asked.withLock { !$0.isEmpty } })
     send(["db", "x"])
     try fleet.waitUntil { $0.heartbeats["a"]?.suspects == ["db", "x"] }
-    #expect(asked.withLock(\.self) == [#"rx.ask.b check(targets: ["db"])"#])
+    #expect(asked.withLock(\.self) == [#"rx2.ask.b check(targets: ["db"])"#])
   }
 
   @Test("A target without agents, or with too few votes, says so before its first verdict")
@@ -208,7 +208,8 @@ struct FleetQueryTests {
   func firstMessage() throws {
     let fleet = try FleetFixture()
     let service = FleetService(
-      id: "r9", hello: NodeHello(role: .replica, version: "1"), engine: fleet.engine, logger: .silent)
+      id: "r9", hello: NodeHello(role: .replica, version: "1"), engine: fleet.engine, members: fleet.engine,
+      logger: .silent)
     #expect(service.subscribe(after: nil).resume == .wait)
     service.start()
     #expect(eventually { service.snapshot.isComplete })

@@ -66,7 +66,7 @@ struct FleetWireTests {
 
   @Test("A message on another agent's or target's subject is not understood", arguments: messages)
   func otherSubject(_ message: FleetMessage) {
-    for subject in ["rx.ev.x", "rx.node.x", "rx.verdict.x", "rx.target.x", "rx.hb.a", "x"] {
+    for subject in ["rx2.ev.x", "rx2.roster.node.x", "rx2.verdict.x", "rx2.roster.target.x", "rx2.hb.a", "x"] {
       #expect(FleetWire.decode(FleetWire.encode(message), subject: subject) == nil)
     }
   }
@@ -77,11 +77,13 @@ struct FleetWireTests {
     #expect(FleetWire.heartbeat(FleetWire.encode(heartbeat)) == heartbeat)
     let suspecting = HeartbeatMessage(agent: "a", instance: 1, outbox: 0, hello: 7, suspects: ["db", "web"])
     #expect(FleetWire.heartbeat(FleetWire.encode(suspecting)) == suspecting)
-    for request: AgentRequest in [.ping, .base, .check(targets: ["db"])] {
+    for request: AgentRequest in [
+      .ping, .base(after: FleetEngineStreamPosition(sequence: 7, created: 9)), .check(targets: ["db"]),
+    ] {
       #expect(FleetWire.request(FleetWire.encode(request)) == request)
     }
     let cell = FleetBaseCell("db", FleetCellState(.up, since: Self.time))
-    for reply: AgentReply in [.instance(.max), .accepted, .results([cell])] {
+    for reply: AgentReply in [.instance(.max), .accepted, .published(7), .results([cell])] {
       #expect(FleetWire.reply(FleetWire.encode(reply)) == reply)
     }
   }

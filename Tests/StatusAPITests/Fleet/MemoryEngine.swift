@@ -15,13 +15,22 @@ final class MemoryEngine: FleetEngine {
     var consumers: [Int: Consumer] = [:]
     var next = 0
     var observers: [@Sendable (Bool) -> Void] = []
-    var subscribers: [@Sendable (FleetEngineUnstoredMessage) -> Void] = []
+    var subscribers: [Int: Subscriber] = [:]
+    var answers: [String: [[UInt8]]] = [:]
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
   }
 
   fileprivate struct Consumer: Sendable {
     var next: UInt64
     var receive: @Sendable (FleetEngineDelivery) -> Void
+  }
+
+  fileprivate struct Subscriber: Sendable {
+    /// The subject before the wildcard.
+    var prefix: String
+    var group: String?
+    var admits: (@Sendable (String) -> Bool)?
+    var receive: @Sendable (FleetEngineUnstoredMessage) -> Void
   }
 
   private final class Subscription: FleetSubscription {
@@ -109,7 +118,7 @@ final class MemoryEngine: FleetEngine {
   }
 
   func consume(
-    _ subjects: [String], from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
+    from sequence: UInt64, receive: @escaping @Sendable (FleetEngineDelivery) -> Void
   ) -> any FleetSubscription {
     let number = state.withLock { state in
       state.next += 1
@@ -121,18 +130,41 @@ final class MemoryEngine: FleetEngine {
   }
 
   func send(_ payload: [UInt8], on subject: FleetSubject) {
-    let subscribers = state.withLock(\.subscribers)
+    deliver(FleetEngineUnstoredMessage(subject: subject.description, payload: payload))
+  }
+
+  /// Delivers a message to its subscribers, and to one of each group.
+  func deliver(_ message: FleetEngineUnstoredMessage) {
+    let found = state.withLock(\.subscribers).sorted { $0.key < $1.key }.map(\.value)
+      .filter { message.subject.hasPrefix($0.prefix) }
+    var groups: Set<String> = []
+    let receivers = found.filter { each in each.group.map { groups.insert($0).inserted } ?? true }
     queue.async {
-      for receive in subscribers { receive(FleetEngineUnstoredMessage(subject: subject.description, payload: payload)) }
+      for each in receivers where each.admits?(message.subject) ?? true { each.receive(message) }
     }
   }
 
+  func answer(_ payload: [UInt8], on subject: FleetReplySubject) {
+    state.withLock { $0.answers[subject.description, default: []].append(payload) }
+  }
+
+  /// What was answered on a subject.
+  func answers(on subject: String) -> [[UInt8]] { state.withLock { $0.answers[subject] ?? [] } }
+
+  /// The subjects that have answers.
+  var answered: Set<String> { state.withLock { Set($0.answers.keys) } }
+
   func subscribe(
-    _ subject: String, receive: @escaping @Sendable (FleetEngineUnstoredMessage, (@Sendable ([UInt8]) -> Void)?) -> Void
+    _ subject: String, group: String?, admits: (@Sendable (_ subject: String) -> Bool)?,
+    receive: @escaping @Sendable (FleetEngineUnstoredMessage) -> Void
   ) -> any FleetSubscription {
-    // Replicas subscribe to heartbeats only.
-    state.withLock { $0.subscribers.append { receive($0, nil) } }
-    return Subscription {}
+    let prefix = subject.last == "*" ? String(subject.dropLast()) : subject
+    let number = state.withLock { state in
+      state.next += 1
+      state.subscribers[state.next] = Subscriber(prefix: prefix, group: group, admits: admits, receive: receive)
+      return state.next
+    }
+    return Subscription { [self] in _ = state.withLock { $0.subscribers.removeValue(forKey: number) } }
   }
 
   func request(
