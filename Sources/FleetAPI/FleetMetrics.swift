@@ -33,7 +33,7 @@ extension MetricCollector {
   }
 
   private static func agents(_ snapshot: FleetSnapshot, _ page: inout MetricExposition) {
-    let reached = snapshot.fold.meshDecisions
+    let reached = snapshot.meshDecisions
     page.add(
       "reachd_fleet_agent_info", .gauge,
       "Always 1; the labels contain the state of an agent, and the verdict of the agents that check it.",

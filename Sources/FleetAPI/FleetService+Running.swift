@@ -7,7 +7,8 @@ internal import StatusAPI
 
 extension FleetService {
   private static let start = ContinuousClock.now
-  private var now: Duration { ContinuousClock.now - Self.start }
+  /// The monotonic time of the replica's inputs.
+  static var now: Duration { ContinuousClock.now - start }
 
   func receive(_ heartbeat: HeartbeatMessage) {
     state.withLock { state in
@@ -34,7 +35,7 @@ extension FleetService {
 
   /// Processes an input, on the queue.
   func handle(_ input: FleetReplica.Input) {
-    let now = now
+    let now = Self.now
     let (effects, finished, isChange) = state.withLock { state -> ([FleetReplica.Effect], [Waiter], Bool) in
       guard !state.isStopped else { return ([], [], false) }
       let before = state.replica.fold.position
@@ -151,7 +152,7 @@ extension FleetService {
       state.wakeNumber += 1
       return state.wakeNumber
     }
-    queue.asyncAfter(deadline: .now() + max(time - now, .zero).timeInterval) { [weak self] in
+    queue.asyncAfter(deadline: .now() + max(time - Self.now, .zero).timeInterval) { [weak self] in
       guard let self, state.withLock({ $0.wakeNumber == number }) else { return }
       handle(.timer)
     }

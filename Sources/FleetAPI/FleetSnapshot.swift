@@ -9,6 +9,7 @@ struct FleetSnapshot: Sendable {
   /// Whether the engine is connected.
   var isConnected: Bool
   var heartbeats: [String: HeartbeatMessage]
+  private let silence: FleetSilenceTracker
   /// The id of the last event, or of the moment before the first.
   var last: FleetEventID
 
@@ -17,9 +18,16 @@ struct FleetSnapshot: Sendable {
     isComplete = state.replica.isComplete
     isConnected = state.replica.isConnected
     heartbeats = state.heartbeats
+    silence = state.replica.silence
     last =
       state.window.last
       ?? FleetEventID(epoch: state.replica.fold.epoch, number: state.window.oldest, check: 0)
+  }
+
+  /// What the agents say about each other; while the stream is not followed, it is the last state.
+  var meshDecisions: [String: FleetQuorumRules.Decision] {
+    let now = FleetService.now
+    return fold.meshDecisions { [isComplete, silence] in isComplete && silence.isOverdue($0, at: now) }
   }
 
   /// The agents, sorted by id.

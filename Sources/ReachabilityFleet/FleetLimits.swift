@@ -24,6 +24,11 @@ public enum FleetLimits {
   static let missedHeartbeat = Duration.seconds(3)
   /// How often, a second apart, the engine must have no subscription of an agent before it counts as lost.
   static let absences = 2
+  /// The time for which the report of a lost agent waits for others whose heartbeat is missing: agents that end together
+  /// differ by one heartbeat in their last one, and replicas consider them once a second.
+  static let silenceRound = Duration.seconds(3)
+  /// The time between two considerations of a verdict that waits for agents to be heard or lost.
+  static let silenceReview = Duration.milliseconds(200)
   /// The time after which a report of a lost node is repeated: its publication may have failed in an election.
   public static let reportRepetition = Duration.seconds(3)
   /// The agents that a replica asks at a time; the others count as lost after ``silence``.

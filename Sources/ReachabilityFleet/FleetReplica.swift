@@ -140,7 +140,7 @@ public struct FleetReplica: Sendable {
     }
     let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
     var effects: [Effect] = events.isEmpty ? [] : [.events(events)]
-    if case .node(let node) = message { silence.received(node.id, at: now) }
+    if let sender = message?.sender { silence.received(sender, at: now) }
     if pending == 0 { effects += complete(at: now) }
     guard isComplete else { return effects }
     if pending == 0 || nextReview <= now { effects += review(at: now) }
@@ -166,7 +166,7 @@ public struct FleetReplica: Sendable {
     nextReview = now + Self.reviewPause
     proposer.review(fold.takeChangedTargets(), fold, at: now)
     var effects = fold.takeMissingBases().map(Effect.requestBase)
-    for message in proposer.proposals(fold, at: now) {
+    for message in proposer.proposals(fold, silence, at: now) {
       effects.append(.publish(.verdict(message), expecting: lastVerdict(of: message.target)))
     }
     return effects

@@ -54,6 +54,16 @@ struct ScriptedReplica {
     return requestedBases
   }
 
+  mutating func takeQuestions() -> [String] {
+    defer { questions = [] }
+    return questions
+  }
+
+  /// The engine has no subscription of an agent that it asked.
+  mutating func absent(_ agent: String, at now: Duration) {
+    if replica.isConnected { run(replica.handle(.absent(agent), at: now)) }
+  }
+
   /// Answers a pending request for the stream's state, and delivers at most `limit` messages.
   mutating func step(_ stream: ScriptedStream, limit: Int, at now: Duration) {
     guard replica.isConnected else { return }

@@ -20,6 +20,18 @@ public enum FleetMessage: Hashable, Sendable {
   }
 }
 
+extension FleetMessage {
+  /// The node whose own message it is: it was running when it sent it.
+  var sender: String? {
+    switch self {
+    case .agent(let message): message.agent
+    case .node(let message):
+      if case .lost = message.content { nil } else { message.id }
+    case .verdict, .definition: nil
+    }
+  }
+}
+
 /// A message that is not stored: `rx.hb.<agent>` every two seconds, and when a check fails.
 public struct HeartbeatMessage: Hashable, Sendable {
   /// The agent.
