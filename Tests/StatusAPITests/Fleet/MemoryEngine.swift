@@ -17,6 +17,7 @@ final class MemoryEngine: FleetEngine {
     var observers: [@Sendable (Bool) -> Void] = []
     var subscribers: [@Sendable (FleetEngineUnstoredMessage) -> Void] = []
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
+    var interfere: (@Sendable (FleetSubject) -> Void)?
   }
 
   fileprivate struct Consumer: Sendable {
@@ -62,6 +63,11 @@ final class MemoryEngine: FleetEngine {
     state.withLock { $0.agents[agent] = body }
   }
 
+  /// Calls a closure before each publication of a replica: another one may come first.
+  func beforePublications(_ body: @escaping @Sendable (FleetSubject) -> Void) {
+    state.withLock { $0.interfere = body }
+  }
+
   private func deliver() {
     queue.async { [self] in
       let deliveries = state.withLock { state -> [(@Sendable (FleetEngineDelivery) -> Void, FleetEngineDelivery)] in
@@ -84,6 +90,7 @@ final class MemoryEngine: FleetEngine {
     _ payload: [UInt8], on subject: FleetSubject, expecting expectation: FleetEngineExpectedLast?,
     completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
   ) {
+    state.withLock(\.interfere)?(subject)
     let result = state.withLock { state -> Result<UInt64, FleetEngineError> in
       let last = state.messages.last { $0.subject == subject.description }?.sequence ?? 0
       if let expectation, expectation != FleetEngineExpectedLast(after: last) { return .failure(.unexpectedLast) }
