@@ -23,7 +23,7 @@ enum FleetPublication {
     _ message: FleetMessage, _ fleet: FleetService, _ complete: @escaping @Sendable (FleetSnapshot?) -> Void
   ) {
     let created = fleet.snapshot.fold.created
-    fleet.engine.publish(FleetWire.encode(message), on: message.subject, expecting: nil) { result in
+    fleet.publish(message, expecting: nil) { result in
       guard case .success(let sequence) = result else { return complete(nil) }
       let position = FleetEngineStreamPosition(sequence: sequence, created: created)
       fleet.wait(for: position, within: timeLimit) { isFolded in complete(isFolded ? fleet.snapshot : nil) }

@@ -171,6 +171,18 @@ extension JetStreamStatus {
     self.init(
       created: unsafe info.Created, firstSequence: unsafe state.FirstSeq, lastSequence: unsafe state.LastSeq,
       messages: unsafe state.Msgs, bytes: unsafe state.Bytes,
-      replicas: unsafe info.Config.map { unsafe Int($0.pointee.Replicas) } ?? 1)
+      replicas: unsafe info.Config.map { unsafe Int($0.pointee.Replicas) } ?? 1,
+      hasQuorum: unsafe info.Cluster.map { unsafe Self.hasQuorum($0.pointee) } ?? true)
+  }
+
+  /// A leader without the others remains the leader for about 20 seconds, and answers.
+  private static func hasQuorum(_ cluster: jsClusterInfo) -> Bool {
+    guard let leader = unsafe cluster.Leader, unsafe leader.pointee != 0 else { return false }
+    let others = Int(unsafe cluster.ReplicasLen)
+    let present = (0..<others).count { index in
+      guard let peer = unsafe cluster.Replicas?[index] else { return false }
+      return unsafe !peer.pointee.Offline && peer.pointee.Active < Int64(Limits.peerSilence / .nanoseconds(1))
+    }
+    return 1 + present > (1 + others) / 2
   }
 }

@@ -20,6 +20,13 @@ public enum FleetLimits {
   public static let namedAgents = 16
   /// The time without a heartbeat after which a replica reports an agent as lost: three heartbeats.
   public static let silence = Duration.seconds(6)
+  /// The longest time without a heartbeat until a replica reports an agent that has said several times that it is there:
+  /// the path between the two may be broken, and the other replicas report it after ``silence``.
+  static let longestSilence = Duration.seconds(24)
+  /// How long after a report an agent's `hello` means that the report was wrong.
+  static let reportAnswer = Duration.seconds(12)
+  /// The time after which the agent is reported after ``silence`` again.
+  static let patienceAge = Duration.seconds(10 * 60)
   /// The time without a heartbeat after which a replica asks an agent whether it is there: one is missing.
   static let missedHeartbeat = Duration.seconds(3)
   /// How often, a second apart, the engine must have no subscription of an agent before it counts as lost.

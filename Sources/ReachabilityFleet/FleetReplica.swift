@@ -8,6 +8,10 @@ public struct FleetReplica: Sendable {
   public private(set) var isComplete = false
   /// Whether the engine is connected.
   public private(set) var isConnected = false
+  /// Whether the fold is a state of the fleet: everything that its stream had was read once, and the stream is the same.
+  public private(set) var hasState = false
+  /// What was last known of the stream.
+  public private(set) var contact = FleetStreamContact()
   /// What was received of the nodes.
   public internal(set) var silence = FleetSilenceTracker()
   let attributes: NodeHello
@@ -21,21 +25,10 @@ public struct FleetReplica: Sendable {
   /// What it has asked agents to check.
   var checkRequests = FleetCheckRequests()
   private var nextCheck = Duration.zero
+  private var nextRestatement = Duration.zero
   private var nextRound = Duration.zero
   private var nextReview = Duration.zero
   private var lastInput = Duration.zero
-
-  /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
-  /// for ever.
-  static let checkInterval = Duration.seconds(10)
-  /// The pause before an interrupted consumption begins again: an engine that refuses it must not be asked in a loop.
-  static let interruptionPause = Duration.seconds(1)
-  /// The time between two considerations of silence.
-  static let roundInterval = Duration.seconds(1)
-  /// The time between two reviews while the stream has more messages: votes that change together are counted once.
-  static let reviewPause = Duration.milliseconds(200)
-  /// A pause of the process after which a node without messages is not silent.
-  static let stall = Duration.seconds(3)
 
   /// Creates a replica that is not connected.
   ///
@@ -65,8 +58,8 @@ public struct FleetReplica: Sendable {
       suspend()
       nextCheck = min(nextCheck, now + Self.interruptionPause)
       return [wake]
-    case .heartbeat(let node):
-      if fold.nodes[node] != nil { silence.received(node, at: now) }
+    case .heartbeats(let times):
+      for (node, time) in times where fold.nodes[node] != nil { silence.received(node, at: time) }
       return []
     case .suspected(let targets, let agent): return requestChecks(of: targets, suspectedBy: agent, at: now)
     case .absent(let agent):
@@ -107,11 +100,12 @@ public struct FleetReplica: Sendable {
       effects += restart(created: state.created)
     }
     stream = state
+    contact.answered(state, folded: fold.sequence, at: now)
     if !isConsuming {
       isConsuming = true
       effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
     }
-    // Otherwise the last message is delivered, again if it was folded, and shows whether it is the same one.
+    // Otherwise the last message is delivered, again if it was folded: is it the same one?
     if state.first > state.last { effects += complete(at: now) }
     return effects
   }
@@ -124,6 +118,7 @@ public struct FleetReplica: Sendable {
     tail = FleetStreamTail()
     isConsuming = false
     isComplete = false
+    hasState = false
     proposer.reset()
     silence.suspend()
     return isFirst ? [] : [.restarted]
@@ -133,11 +128,13 @@ public struct FleetReplica: Sendable {
     _ message: FleetMessage?, _ stored: FleetEngineStoredMessage, _ pending: UInt64, at now: Duration
   ) -> [Effect] {
     guard isConsuming else { return [] }
+    contact.delivered(pending: pending, at: now)
     switch tail.take(stored) {
     case .known: return pending == 0 ? complete(at: now) + [wake] : []
     case .fork: return restart(created: fold.created) + [readStreamState]
     case .next: break
     }
+    if isComplete, let node = message?.resumed, fold.nodes[node]?.state == .lost { silence.returned(node, at: now) }
     let events = fold.apply(message, sequence: stored.sequence, time: stored.time)
     var effects: [Effect] = events.isEmpty ? [] : [.events(events)]
     if let sender = message?.sender { silence.received(sender, at: now) }
@@ -151,6 +148,7 @@ public struct FleetReplica: Sendable {
   private mutating func complete(at now: Duration) -> [Effect] {
     guard !isComplete, isConnected else { return [] }
     isComplete = true
+    hasState = true
     silence.begin(at: now)
     // Votes of agents whose base the stream does not have are missing.
     let missing = fold.agentsWithoutBase
@@ -158,8 +156,6 @@ public struct FleetReplica: Sendable {
     nextRound = now + Self.roundInterval
     return restateLost() + greet() + missing.map(Effect.requestBase) + review(at: now)
   }
-
-  // MARK: - Decisions
 
   /// Reviews what has changed, and publishes what is due.
   private mutating func review(at now: Duration) -> [Effect] {
@@ -178,7 +174,10 @@ public struct FleetReplica: Sendable {
     if nextCheck <= now {
       nextCheck = now + Self.checkInterval
       effects.append(readStreamState)
-      if isComplete { effects += restatements() }
+      if isComplete, nextRestatement <= now {
+        nextRestatement = now + Self.restatementInterval
+        effects += restatements()
+      }
     }
     if isComplete {
       if nextRound <= now {

@@ -10,6 +10,10 @@ public struct FleetSilenceTracker: Sendable {
   private var hellos: [String: (sequence: UInt64, time: Duration)] = [:]
   /// The nodes that were reported, by the `hello` that the report ends, and when.
   private var reported: [String: (hello: UInt64, time: Duration)] = [:]
+  /// When this replica last reported each node, also after a message of the node.
+  private var reports: [String: Duration] = [:]
+  /// The additional time of nodes whose reports were wrong, and since when.
+  private var patience: [String: (extra: Duration, time: Duration)] = [:]
   /// How often the engine had no subscription of an agent, since its last message.
   private var absences: [String: Int] = [:]
   /// The agents that a report waits for, and for how long; nil while none is due.
@@ -41,10 +45,25 @@ public struct FleetSilenceTracker: Sendable {
 
   /// A message of a node has arrived.
   public mutating func received(_ node: String, at now: Duration) {
-    times[node] = now
+    times[node] = max(times[node] ?? now, now)
     absences[node] = nil
     reported[node] = nil
     ending.remove(node)
+  }
+
+  /// A node that is reported as lost says that it was there.
+  ///
+  /// If this replica has reported it, the heartbeats do not reach this replica, and it waits longer the next time.
+  mutating func returned(_ node: String, at now: Duration) {
+    guard let report = reports[node], now - report < FleetLimits.reportAnswer else { return }
+    let extra = min(
+      extraPatience(for: node, at: now) + FleetLimits.silence, FleetLimits.longestSilence - FleetLimits.silence)
+    patience[node] = (extra, now)
+  }
+
+  private func extraPatience(for node: String, at now: Duration) -> Duration {
+    guard let known = patience[node], now - known.time < FleetLimits.patienceAge else { return .zero }
+    return known.extra
   }
 
   /// The engine had no subscription of an agent: its process has ended, or its connection is lost.
@@ -117,7 +136,10 @@ public struct FleetSilenceTracker: Sendable {
     discardNodes(exceptOf: fold)
     ending.formUnion(due.map(\.id))
     guard !due.isEmpty, !awaits(overdue, at: now) else { return [] }
-    for node in due { reported[node.id] = (node.hello, now) }
+    for node in due {
+      reported[node.id] = (node.hello, now)
+      reports[node.id] = now
+    }
     return due.map { NodeMessage(id: $0.id, .lost(hello: $0.hello, attributes: $0.attributes, by: excluded)) }
       .sorted { $0.id < $1.id }
   }
@@ -137,8 +159,8 @@ public struct FleetSilenceTracker: Sendable {
 
   private func isDue(_ id: String, among replicas: [String], at now: Duration, replica: String) -> Bool {
     let rank = FleetRendezvousHash.rank(of: replica, among: replicas, for: id) ?? replicas.count
-    return absences[id] ?? 0 >= FleetLimits.absences
-      || age(of: id, at: now) > FleetLimits.silence + FleetLimits.proposalDelay * rank
+    let limit = FleetLimits.silence + extraPatience(for: id, at: now) + FleetLimits.proposalDelay * rank
+    return absences[id] ?? 0 >= FleetLimits.absences || age(of: id, at: now) > limit
   }
 
   /// The time since a node's last message, or since it could send the first one.
@@ -155,10 +177,12 @@ public struct FleetSilenceTracker: Sendable {
 
   /// Discards what belongs to nodes that the fold does not have any longer.
   private mutating func discardNodes(exceptOf fold: FleetFold) {
-    guard max(hellos.count, times.count) > fold.nodes.count else { return }
+    guard max(hellos.count, times.count, reports.count) > fold.nodes.count else { return }
     hellos = hellos.filter { fold.nodes[$0.key] != nil }
     times = times.filter { fold.nodes[$0.key] != nil }
     reported = reported.filter { fold.nodes[$0.key] != nil }
     absences = absences.filter { fold.nodes[$0.key] != nil }
+    reports = reports.filter { fold.nodes[$0.key] != nil }
+    patience = patience.filter { fold.nodes[$0.key] != nil }
   }
 }

@@ -43,6 +43,7 @@ final class JetStreamEngine: FleetEngine {
     var consumptions: [Int: JetStreamConsumption] = [:]
     var subscriptions: [Int: JetStreamSubscription] = [:]
     var next = 0
+    var overload = JetStreamOverload()
   }
 
   let configuration: NATSConfiguration
@@ -115,6 +116,7 @@ final class JetStreamEngine: FleetEngine {
       logger.warning("the connection to the engine is lost")
       setConnected(false)
     case .refused(let text): logger.error("the engine refused", metadata: ["error": "\(text)"])
+    case .overloaded: reportOverload()
     case .closed(let text):
       setConnected(false)
       guard state.withLock({ !$0.isStopped }) else { return }
@@ -123,6 +125,15 @@ final class JetStreamEngine: FleetEngine {
         metadata: ["error": "\(text)"])
       reopen()
     }
+  }
+
+  /// The library reports it for many of the messages that it drops.
+  private func reportOverload() {
+    let count = state.withLock { state in state.overload.add(at: .now) }
+    guard let count else { return }
+    logger.warning(
+      "messages of the engine arrive faster than they are processed, and some were dropped",
+      metadata: ["times": "\(count)"])
   }
 
   private func setConnected(_ isConnected: Bool) {

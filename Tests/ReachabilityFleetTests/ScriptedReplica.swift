@@ -33,7 +33,7 @@ struct ScriptedReplica {
   }
 
   mutating func received(_ node: String, at now: Duration) {
-    if replica.isConnected { run(replica.handle(.heartbeat(node), at: now)) }
+    if replica.isConnected { run(replica.handle(.heartbeats([node: now]), at: now)) }
   }
 
   /// The silence after which a consumer reports an interruption: six heartbeats of 250 ms, and its own interval.

@@ -52,6 +52,71 @@ struct SilenceTrialTests {
   }
 }
 
+@Suite("A replica that heartbeats do not reach")
+struct BrokenPathTests {
+  private static let agent = "a"
+  private var stream = ScriptedStream()
+  private var replicas = [ScriptedReplica("r0"), ScriptedReplica("r1")]
+  private var now = Duration.zero
+
+  private mutating func hello(restates: Bool) {
+    _ = try? stream.publish(
+      .node(NodeMessage(id: Self.agent, .hello(NodeHello(role: .agent, version: "1"), restates: restates))))
+  }
+
+  /// The reports of the agent in some seconds, in which its heartbeats reach the first replica only.
+  private mutating func reports(within seconds: Int, whileRunning isRunning: Bool = true) -> [Duration] {
+    var times: [Duration] = []
+    let begin = now
+    for second in 0..<seconds {
+      now += .seconds(1)
+      if isRunning, second.isMultiple(of: 2) { replicas[0].received(Self.agent, at: now) }
+      for index in replicas.indices {
+        replicas[index].received("r\(1 - index)", at: now)
+        replicas[index].fireTimer(at: now)
+      }
+      let known = stream.entries.count
+      for _ in 0..<8 {
+        for index in replicas.indices {
+          replicas[index].step(stream, limit: 10, at: now)
+          replicas[index].send(to: &stream, losing: false)
+        }
+      }
+      for entry in stream.entries[known...] {
+        guard case .node(let node) = entry.message, case .lost = node.content, node.id == Self.agent else { continue }
+        times.append(now - begin)
+        if isRunning { hello(restates: true) }
+      }
+    }
+    return times
+  }
+
+  @Test("Waits longer for an agent that answers its reports, and reports it after six seconds again later")
+  mutating func patience() {
+    hello(restates: false)
+    for index in replicas.indices { replicas[index].connect(true, at: now) }
+    let reports = reports(within: 600)
+    #expect(reports.count <= 30, "\(reports)")
+    let last = zip(reports.dropFirst(5), reports.dropFirst(4)).map { $0 - $1 }
+    #expect(last.allSatisfy { $0 >= .seconds(24) }, "\(reports)")
+    // The other replica reports it as soon as before.
+    let end = self.reports(within: 20, whileRunning: false)
+    #expect(end.first.map { $0 <= .seconds(9) } == true, "\(end)")
+  }
+
+  @Test("An agent that was restarted after its report is reported as soon as before")
+  mutating func restart() {
+    hello(restates: false)
+    for index in replicas.indices { replicas[index].connect(true, at: now) }
+    for _ in 0..<5 {
+      let reports = reports(within: 12, whileRunning: false)
+      #expect(reports.first.map { $0 <= .seconds(9) } == true, "\(reports)")
+      hello(restates: false)
+      _ = self.reports(within: 2)
+    }
+  }
+}
+
 /// A fleet of five agents, two replicas and one target in simulated time.
 private struct SilenceTrial {
   private var random: SeededGenerator

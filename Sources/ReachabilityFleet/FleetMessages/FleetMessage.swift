@@ -30,6 +30,12 @@ extension FleetMessage {
     case .verdict, .definition: nil
     }
   }
+
+  /// The node that says `hello` again, as a running one does that is reported as lost.
+  var resumed: String? {
+    guard case .node(let message) = self, case .hello(_, restates: true) = message.content else { return nil }
+    return message.id
+  }
 }
 
 /// A message that is not stored: `rx.hb.<agent>` every two seconds, and when a check fails.

@@ -18,6 +18,9 @@ final class MemoryEngine: FleetEngine {
     var subscribers: [@Sendable (FleetEngineUnstoredMessage) -> Void] = []
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
     var interfere: (@Sendable (FleetSubject) -> Void)?
+    /// What publications, and reads, fail with.
+    var failure: FleetEngineError?
+    var failsReads = false
   }
 
   fileprivate struct Consumer: Sendable {
@@ -68,6 +71,20 @@ final class MemoryEngine: FleetEngine {
     state.withLock { $0.interfere = body }
   }
 
+  /// Fails publications, and readings of the stream's state unless `reads` is false; nil ends that.
+  func fail(_ error: FleetEngineError?, reads: Bool = true) {
+    state.withLock { state in (state.failure, state.failsReads) = (error, reads) }
+  }
+
+  /// Ends or begins the connection.
+  func setConnected(_ isConnected: Bool) {
+    let observers = state.withLock { state in
+      if !isConnected { state.consumers = [:] }
+      return state.observers
+    }
+    for observer in observers { observer(isConnected) }
+  }
+
   private func deliver() {
     queue.async { [self] in
       let deliveries = state.withLock { state -> [(@Sendable (FleetEngineDelivery) -> Void, FleetEngineDelivery)] in
@@ -92,6 +109,7 @@ final class MemoryEngine: FleetEngine {
   ) {
     state.withLock(\.interfere)?(subject)
     let result = state.withLock { state -> Result<UInt64, FleetEngineError> in
+      if let failure = state.failure { return .failure(failure) }
       let last = state.messages.last { $0.subject == subject.description }?.sequence ?? 0
       if let expectation, expectation != FleetEngineExpectedLast(after: last) { return .failure(.unexpectedLast) }
       return .success(state.append(payload, subject))
@@ -109,10 +127,13 @@ final class MemoryEngine: FleetEngine {
   }
 
   func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void) {
-    let found = state.withLock {
-      FleetEngineStreamState(created: $0.created, first: $0.messages.first?.sequence ?? $0.last + 1, last: $0.last)
+    let found = state.withLock { state -> Result<FleetEngineStreamState?, FleetEngineError> in
+      if state.failsReads, let failure = state.failure { return .failure(failure) }
+      return .success(
+        FleetEngineStreamState(
+          created: state.created, first: state.messages.first?.sequence ?? state.last + 1, last: state.last))
     }
-    queue.async { completion(.success(found)) }
+    queue.async { completion(found) }
   }
 
   func consume(
