@@ -114,4 +114,24 @@ struct OperationTests {
         replica.child.errors.contains("agent lost agent=node1") && replica.child.errors.contains("verdict changed ")
       }, "\(replica.child.errors.suffix(2000))")
   }
+
+  @Test("The commands of a client show the fleet at a replica, and nothing of it at an agent")
+  func commands() throws {
+    let fleet = try FleetNetwork(.latest, servers: 1, agents: 2, replicas: 1)
+    let replica = fleet.replicas[0]
+    func run(_ member: Member, _ arguments: String...) throws -> String {
+      try member.namespace.run(
+        "/bin/sh", ["-c", "\"$@\" || true", "sh", Program.path] + arguments + ["--url", "http://\(member.address)"])
+    }
+    #expect(
+      eventually { (try? run(replica, "targets"))?.contains("up t1 route://10.9.0.10 since ") == true },
+      "\((try? run(replica, "targets")) ?? "")")
+    #expect(try run(replica, "targets", "--state", "up").split(separator: "\n").count == FleetNetwork.targets)
+    #expect(try run(replica, "targets", "--state", "partial") == "")
+    #expect(try run(replica, "status").contains("fleet: agents 2 present; targets 10 up; engine connected"))
+    #expect(try run(replica, "top", "--once").contains("targets: 10 up"))
+    #expect(try !run(fleet.agents[0], "status").contains("fleet:"))
+    // An agent has the targets as its own.
+    #expect(try run(fleet.agents[0], "targets").split(separator: "\n").count == FleetNetwork.targets)
+  }
 }
