@@ -1,6 +1,20 @@
 internal import ReachabilityModel
 
 extension FleetReplica {
+  /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
+  /// for ever, and that of a stream without a leader, too.
+  static let checkInterval = Duration.seconds(2)
+  /// The time between two restatements of what the stream drops before long.
+  static let restatementInterval = Duration.seconds(10)
+  /// The pause before an interrupted consumption begins again: an engine that refuses it must not be asked in a loop.
+  static let interruptionPause = Duration.seconds(1)
+  /// The time between two considerations of silence.
+  static let roundInterval = Duration.seconds(1)
+  /// The time between two reviews while the stream has more messages: votes that change together are counted once.
+  static let reviewPause = Duration.milliseconds(200)
+  /// A pause of the process after which a node without messages is not silent.
+  static let stall = Duration.seconds(3)
+
   /// Messages of one check, so that a fleet that began at one time does not delay anything.
   static let restatementsPerCheck = 100
   /// Messages of one round after the loss of a stream, which must not wait in the engine's queue until the next one.
