@@ -27,9 +27,14 @@ extension FleetService {
   private func review() {
     let now = Self.now
     changes.logOmitted(at: now)
-    let (report, nodes) = state.withLock { state in
-      (state.health.report(of: state.replica, at: now), state.replica.fold.nodes)
+    let (report, replica, isUsable, webhooks) = state.withLock { state in
+      (
+        state.health.report(of: state.replica, at: now), state.replica,
+        state.health.problem(of: state.replica, at: now) == nil, state.webhooks
+      )
     }
+    webhooks?.review(replica, isUsable: isUsable, at: now)
+    let nodes = replica.fold.nodes
     if heartbeats.count > nodes.count { heartbeats.discard { nodes[$0] != nil } }
     switch report {
     case .began(let problem, let age):
@@ -72,6 +77,7 @@ extension FleetService {
     }
     if outcome.isChange { waitingRequests.notifyLater() }
     outcome.finished.forEach { $0.complete(true) }
+    notify(outcome.effects)
     if outcome.isLogged {
       for case .events(let events) in outcome.effects { changes.log(events, state.withLock(\.replica.fold), at: now) }
     }
@@ -81,6 +87,18 @@ extension FleetService {
         metadata: ["sequence": "\(fold.sequence)", "targets": "\(fold.targets.count)", "nodes": "\(fold.nodes.count)"])
     }
     outcome.effects.forEach(perform)
+  }
+
+  /// Gives events to the webhooks.
+  private func notify(_ effects: [FleetReplica.Effect]) {
+    guard let webhooks = state.withLock(\.webhooks) else { return }
+    for effect in effects {
+      switch effect {
+      case .events(let events): webhooks.append(events, state.withLock(\.replica.fold))
+      case .restarted: webhooks.restart()
+      default: break
+      }
+    }
   }
 
   /// Adds events to the history, in the critical section in which the state changes.

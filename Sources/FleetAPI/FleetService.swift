@@ -31,6 +31,7 @@ public final class FleetService: Sendable {
     var waiters: [UInt64: Waiter] = [:]
     var nextWaiter: UInt64 = 0
     var subscriptions: [any FleetSubscription] = []
+    var webhooks: FleetWebhooks?
     var isStopped = false
   }
 
@@ -111,6 +112,9 @@ public final class FleetService: Sendable {
     engine.publish(FleetWire.encode(bye), on: bye.subject, expecting: nil) { _ in isPublished.open() }
     _ = isPublished.wait(atMost: Self.byeTimeout)
   }
+
+  /// Adds webhooks, before the start.
+  func attach(_ webhooks: FleetWebhooks) { state.withLock { $0.webhooks = webhooks } }
 
   // MARK: - State
 

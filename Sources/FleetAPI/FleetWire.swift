@@ -26,7 +26,7 @@ public enum FleetWire {
     case .node: message = nodeMessage(json).map(FleetMessage.node)
     case .verdict: message = verdictMessage(json).map(FleetMessage.verdict)
     case .target: message = definitionMessage(json).map(FleetMessage.definition)
-    case .heartbeat, .ask: message = nil
+    case .hook, .heartbeat, .ask: message = nil
     }
     return message?.subject == subject ? message : nil
   }

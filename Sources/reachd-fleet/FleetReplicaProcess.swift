@@ -4,6 +4,7 @@ internal import Locks
 internal import Logging
 internal import ReachabilityFleet
 internal import Service
+internal import StatusAPI
 internal import FleetAPI
 
 /// The part of the service that makes it a replica: it reads the stream, and serves the state of the fleet.
@@ -16,7 +17,7 @@ final class FleetReplicaProcess: ServicePart {
   private let engine: JetStreamEngine
   private let fleet: FleetService
 
-  init(_ context: ServicePartContext) {
+  init(_ context: ServicePartContext, _ webhooks: FleetWebhooks) {
     let settings = context.configuration.fleet
     let logger = context.logger
     let engine = JetStreamEngine(FleetSettings.connection(settings, role: "replica"), .consuming, logger)
@@ -46,6 +47,7 @@ final class FleetReplicaProcess: ServicePart {
       }
     }
     context.service.serve(fleet)
+    webhooks.attach(fleet, context.service.webhooks)
   }
 
   /// The engine's reason, and what to change.

@@ -38,6 +38,7 @@ final class FleetNetwork {
   private let environment: [String: String]
   /// Further lines of their configurations.
   private let settings: String
+  private let replicaSettings: String
 
   /// Starts everything, and waits until every agent has published the state of every target.
   ///
@@ -50,14 +51,16 @@ final class FleetNetwork {
   ///   - disk: where the store of a single server is; nil for its directory.
   ///   - environment: further variables of agents and replicas.
   ///   - settings: further lines of their configurations.
+  ///   - replicaSettings: further lines of those of replicas.
   ///   - otherProgram: another `reachd-fleet` for the first agent and the first replica; nil for the one under test.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
     _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
-    disk: SmallDisk? = nil, environment: [String: String] = [:], settings: String = "", otherProgram: String? = nil
+    disk: SmallDisk? = nil, environment: [String: String] = [:], settings: String = "", replicaSettings: String = "",
+    otherProgram: String? = nil
   ) throws {
     self.version = version
-    self.settings = settings
+    (self.settings, self.replicaSettings) = (settings, replicaSettings)
     self.environment = environment
     let hub = try Namespace()
     let directory = try TemporaryDirectory()
@@ -153,6 +156,7 @@ final class FleetNetwork {
       \(role == "agent" ? "data: \(directory.path)/\(id)\nstore: { runtime: \(directory.path) }" : "")
       fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
       \(settings)
+      \(role == "replica" ? replicaSettings : "")
       """, as: "\(id).yaml")
     return try Member(
       namespace, role, file, environment: environment, program: program)

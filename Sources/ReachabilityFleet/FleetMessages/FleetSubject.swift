@@ -8,6 +8,8 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   case verdict(String)
   /// Definitions of a target.
   case target(String)
+  /// The position of a webhook; only replicas publish on it.
+  case hook(String)
   /// Heartbeats of an agent; not stored.
   case heartbeat(String)
   /// Requests to an agent; not stored.
@@ -16,7 +18,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   /// The name of the JetStream stream that stores the messages.
   public static let stream = "RX"
   /// The subjects of the stream.
-  public static let stored = ["rx.ev.*", "rx.node.*", "rx.verdict.*", "rx.target.*"]
+  public static let stored = ["rx.ev.*", "rx.node.*", "rx.verdict.*", "rx.target.*", "rx.hook.*"]
   /// The subjects that agents consume: nodes and definitions.
   public static let roster = ["rx.node.*", "rx.target.*"]
   /// The heartbeats of all agents.
@@ -29,6 +31,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
     case .node(let id): "rx.node.\(Self.token(id))"
     case .verdict(let id): "rx.verdict.\(Self.token(id))"
     case .target(let id): "rx.target.\(Self.token(id))"
+    case .hook(let id): "rx.hook.\(Self.token(id))"
     case .heartbeat(let id): "rx.hb.\(Self.token(id))"
     case .ask(let id): "rx.ask.\(Self.token(id))"
     }
@@ -37,7 +40,9 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   /// The id of the agent, node or target.
   public var id: String {
     switch self {
-    case .events(let id), .node(let id), .verdict(let id), .target(let id), .heartbeat(let id), .ask(let id): id
+    case .events(let id), .node(let id), .verdict(let id), .target(let id), .hook(let id), .heartbeat(let id),
+      .ask(let id):
+      id
     }
   }
 
@@ -50,6 +55,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
     case "node": self = .node(id)
     case "verdict": self = .verdict(id)
     case "target": self = .target(id)
+    case "hook": self = .hook(id)
     case "hb": self = .heartbeat(id)
     case "ask": self = .ask(id)
     default: return nil
