@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Locks
 internal import Logging
 internal import ReachabilityFleet
+internal import Webhooks
 
 extension FleetService {
   /// Performs an effect, outside of the critical section.
@@ -38,6 +39,15 @@ extension FleetService {
       self?.state.withLock { $0.health.published(error, at: Self.now) }
       completion(result)
     }
+  }
+
+  /// Publishes the position of a webhook after an earlier one; 0 for none.
+  func publish(
+    _ position: WebhookPosition, of webhook: String, after last: UInt64,
+    completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
+  ) {
+    engine.publish(
+      position.document, on: .hook(webhook), expecting: FleetEngineExpectedLast(after: last), completion: completion)
   }
 
   /// Asks an agent whether it is there; an answer is not needed, because its heartbeats say that it is.
@@ -91,7 +101,10 @@ extension FleetService {
   }
 
   private func deliver(_ input: FleetReplica.Input, _ number: UInt64) {
-    if state.withLock({ $0.consumptionNumber == number }) { handle(input) }
+    let (isCurrent, webhooks) = state.withLock { ($0.consumptionNumber == number, $0.webhooks) }
+    guard isCurrent else { return }
+    if case .message(nil, let stored, _) = input { webhooks?.read(stored) }
+    handle(input)
   }
 
   private func wake(at time: Duration) {

@@ -27,9 +27,14 @@ extension FleetService {
   private func review() {
     let now = Self.now
     changes.logOmitted(at: now)
-    let (report, nodes) = state.withLock { state in
-      (state.health.report(of: state.replica, at: now), state.replica.fold.nodes)
+    let (report, replica, isUsable, webhooks) = state.withLock { state in
+      (
+        state.health.report(of: state.replica, at: now), state.replica,
+        state.health.problem(of: state.replica, at: now) == nil, state.webhooks
+      )
     }
+    webhooks?.review(replica, isUsable: isUsable, at: now)
+    let nodes = replica.fold.nodes
     if heartbeats.count > nodes.count { heartbeats.discard { nodes[$0] != nil } }
     switch report {
     case .began(let problem, let age):
@@ -76,6 +81,7 @@ extension FleetService {
     gateway.setMember(outcome.isMember)
     if outcome.isChange { waitingRequests.notifyLater() }
     outcome.finished.forEach { $0.complete(true) }
+    notify(outcome.effects)
     if outcome.isLogged {
       for case .events(let events) in outcome.effects { changes.log(events, state.withLock(\.replica.fold), at: now) }
     }
@@ -86,6 +92,18 @@ extension FleetService {
     }
     outcome.effects.forEach(perform)
     sendHints()
+  }
+
+  /// Gives events to the webhooks.
+  private func notify(_ effects: [FleetReplica.Effect]) {
+    guard let webhooks = state.withLock(\.webhooks) else { return }
+    for effect in effects {
+      switch effect {
+      case .events(let events): webhooks.append(events, state.withLock(\.replica.fold))
+      case .restarted: webhooks.restart()
+      default: break
+      }
+    }
   }
 
   /// Adds events to the history, in the critical section in which the state changes.

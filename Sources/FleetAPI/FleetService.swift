@@ -31,6 +31,7 @@ public final class FleetService: Sendable {
     var waiters: [UInt64: Waiter] = [:]
     var nextWaiter: UInt64 = 0
     var subscriptions: [any FleetSubscription] = []
+    var webhooks: FleetWebhooks?
     var isStopped = false
     /// The hashes of the lists of what agents check, of this version.
     var rosterHashes: [String: String] = [:]
@@ -135,6 +136,9 @@ public final class FleetService: Sendable {
       return gateway
     }
   }
+
+  /// Adds webhooks, before the start.
+  func attach(_ webhooks: FleetWebhooks) { state.withLock { $0.webhooks = webhooks } }
 
   // MARK: - State
 

@@ -20,6 +20,16 @@ extension FleetReplica {
   /// Messages of one round after the loss of a stream, which must not wait in the engine's queue until the next one.
   static let restatementsPerRound = 500
 
+  /// Whether a message has to be published again: it is old, or the stream drops it before long.
+  ///
+  /// - Parameters:
+  ///   - sequence: its stream sequence.
+  ///   - time: when the engine stored it, in nanoseconds since 1970.
+  /// - Returns: whether to publish it again.
+  public func dropsSoon(_ sequence: UInt64, at time: Int64) -> Bool {
+    fold.time - time > FleetLimits.restatementAge.nanoseconds || stream.dropsSoon(sequence)
+  }
+
   /// Requests the state of the stream.
   var readStreamState: Effect { .readStreamState(since: tail.sequence) }
 

@@ -5,6 +5,7 @@ internal import Logging
 internal import NATSClient
 internal import ReachabilityFleet
 internal import Service
+internal import StatusAPI
 internal import FleetAPI
 
 /// The part of the service that makes it a replica: it reads the stream, and serves the state of the fleet.
@@ -20,7 +21,7 @@ final class FleetReplicaProcess: ServicePart {
   private let members: JetStreamEngine
   private let fleet: FleetService
 
-  init(_ context: ServicePartContext) {
+  init(_ context: ServicePartContext, _ webhooks: FleetWebhooks) {
     let settings = context.configuration.fleet
     let logger = context.logger
     let engine = JetStreamEngine(
@@ -56,6 +57,7 @@ final class FleetReplicaProcess: ServicePart {
       }
     }
     context.service.serve(fleet)
+    webhooks.attach(fleet, context.service.webhooks)
   }
 
   /// The engine's reason, and what to change.

@@ -43,6 +43,7 @@ final class FleetNetwork {
   private let environment: [String: String]
   /// Further lines of their configurations.
   private let settings: String
+  private let replicaSettings: String
 
   /// Starts everything, and waits until every agent has published the state of every target.
   ///
@@ -56,11 +57,13 @@ final class FleetNetwork {
   ///   - environment: further variables of agents and replicas.
   ///   - isAttacked: whether the servers have the printed permissions, and an agent with those of `evil` attacks.
   ///   - settings: further lines of their configurations.
+  ///   - replicaSettings: further lines of those of replicas.
   ///   - otherProgram: another `reachd-fleet` for the first agent and the first replica; nil for the one under test.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
     _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
     disk: SmallDisk? = nil, environment: [String: String] = [:], isAttacked: Bool = false, settings: String = "",
+    replicaSettings: String = "",
     otherProgram: String? = nil
   ) throws {
     var configuration = configuration
@@ -70,7 +73,7 @@ final class FleetNetwork {
     }
     hasUsers = isAttacked
     self.version = version
-    self.settings = settings
+    (self.settings, self.replicaSettings) = (settings, replicaSettings)
     self.environment = environment
     let hub = try Namespace()
     let directory = try TemporaryDirectory()
@@ -176,6 +179,7 @@ final class FleetNetwork {
       \(role == "agent" ? "data: \(directory.path)/\(id)\nstore: { runtime: \(directory.path) }" : "")
       fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
       \(settings)
+      \(role == "replica" ? replicaSettings : "")
       """, as: "\(id).yaml")
     return try Member(
       namespace, role, file, environment: environment, program: program)
