@@ -162,7 +162,8 @@ let package = Package(
       "FleetAPI",
       [
         "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Database", "Locks", logging,
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Database", "Webhooks", "Locks",
+        deque, logging,
       ]),
 
     // Layer 4: composition and configuration of the service, for any executable.

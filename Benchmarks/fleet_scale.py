@@ -1,6 +1,6 @@
 """One replica with many simulated agents: fleet_scale.py PROGRAM [AGENTS TARGETS]; NATS_SERVER is the server's program.
 
-The agents are one client that publishes what agents publish. What a heartbeat, a cell and a change cost is measured, and the
+The agents are one client that publishes what agents publish. What a cell and a change cost is measured, and the
 fleet of 10,000 agents is computed from it.
 """
 import asyncio
@@ -114,14 +114,13 @@ async def measure(fleet):
     used, begin = processor_time(pid), time.perf_counter()
     await asyncio.sleep(SECONDS)
     steady = (processor_time(pid) - used) / (time.perf_counter() - begin)
-    beat = steady / (AGENTS / 2)
-    report("steady: processor", f"{steady * 100:.2f} % of one, {beat * 1e6:.0f} µs a heartbeat", "≤ 10 %")
+    report("steady: processor", f"{steady * 100:.2f} % of one", "≤ 10 %")
     change = await burst(fleet, agents, cells)
     await matrix(replica)
     await off_thread(lambda: restart(fleet))
     beats.cancel()
     await client.close()
-    paper(beat, (full - empty) * 1024 / cells, change)
+    paper((full - empty) * 1024 / cells, change)
 
 
 async def burst(fleet, agents, cells):
@@ -176,10 +175,9 @@ def restart(fleet):
            f"{time.perf_counter() - begin:.2f} s", "≤ 1.5 s")
 
 
-def paper(beat, cell, change):
-    """10,000 agents with 16 neighbours each, 5,000 heartbeats a second; a zone of 2,000 ends."""
+def paper(cell, change):
+    """10,000 agents with 16 neighbours each; a zone of 2,000 ends. fleet_heartbeats.py measures their heartbeats."""
     agents, neighbours, zone = 10_000, 16, 2_000
-    report("10,000 agents, computed: heartbeats", f"{agents / 2 * beat * 100:.0f} % of a processor")
     report("10,000 agents × 16 neighbours, computed: cells", f"{agents * neighbours * cell / 2**20:.0f} MiB")
     changes = zone * neighbours * 4 // 5
     report(f"a zone of {zone} ends, computed: {changes} changes",

@@ -22,7 +22,7 @@ enum FleetAgentRoutes {
         }
       }
       let zone = context.query["zone"]
-      let reached = snapshot.fold.meshDecisions
+      let reached = snapshot.meshDecisions
       let agents = snapshot.agents.filter { agent in
         (state == nil || agent.node.state == state) && (zone == nil || agent.node.hello?.zone == zone)
       }
@@ -37,7 +37,7 @@ enum FleetAgentRoutes {
     ) { (context) throws(Problem) in
       let snapshot = fleet.snapshot
       let (id, node) = try agent(context, snapshot)
-      let reached = snapshot.fold.meshDecisions[id]
+      let reached = snapshot.meshDecisions[id]
       return .now(context.document(FleetRepresentation.agent(id, node, snapshot, reached)))
     }
   }

@@ -16,6 +16,22 @@ extension MetricCollector {
       page.add(
         "reachd_fleet_stream_sequence", .gauge, "Sequence of the last message that the replica has read.",
         fold.sequence)
+      page.add(
+        "reachd_fleet_stream_lag_messages", .gauge,
+        "Messages that the stream has and the replica has not read, as far as it is known.",
+        snapshot.lag)
+      page.add(
+        "reachd_fleet_stream_contact_age_seconds", .gauge,
+        "Time since the stream last delivered a message or answered.",
+        [.init(snapshot.age / .seconds(1))])
+      page.add(
+        "reachd_fleet_failed_publications_total", .counter,
+        "Messages of the replica that the engine did not store, by reason.",
+        FleetEngineError.Reason.allCases.map { .init(Double(snapshot.failures[$0] ?? 0), ["reason": $0.rawValue]) })
+      page.add(
+        "reachd_fleet_dropped_heartbeats_total", .counter,
+        "Heartbeats that were dropped, because too many waited or too many nodes sent them.", snapshot.droppedHeartbeats
+      )
       page.add("reachd_fleet_replicas", .gauge, "Replicas that take part.", fold.presentReplicas.count)
       page.add(
         "reachd_fleet_verdicts", .gauge, "Targets of the fleet, by verdict.",
@@ -36,7 +52,7 @@ extension MetricCollector {
   }
 
   private static func agents(_ snapshot: FleetSnapshot, _ page: inout MetricExposition) {
-    let reached = snapshot.fold.meshDecisions
+    let reached = snapshot.meshDecisions
     page.add(
       "reachd_fleet_agent_info", .gauge,
       "Always 1; the labels contain the state of an agent, and the verdict of the agents that check it.",
@@ -52,8 +68,11 @@ extension MetricCollector {
       "reachd_fleet_agent_outbox_events", .gauge,
       "Events of an agent that waited for the engine at its last heartbeat.",
       snapshot.agents.lazy.compactMap { id, _ in
-        snapshot.heartbeats[id].map { .init(Double($0.outbox), ["agent": id]) }
+        snapshot.outbox(of: id).map { .init(Double($0), ["agent": id]) }
       })
+    page.add(
+      "reachd_fleet_agent_gaps_total", .counter, "How often events of an agent were missing in the stream.",
+      snapshot.agents.lazy.map { id, node in .init(Double(node.holes), ["agent": id]) })
     page.add(
       "reachd_fleet_zone_pairs", .gauge,
       "Pairs of agents of which the one in zone `from` checks the one in zone `to`, by the state that it reports.",

@@ -12,18 +12,25 @@ enum FleetPublication {
     _ answer: @escaping @Sendable (FleetSnapshot) -> HTTPResponse
   ) -> HTTPReply {
     .later { promise in
-      let created = fleet.snapshot.fold.created
-      fleet.engine.publish(FleetWire.encode(message), on: message.subject, expecting: nil) { result in
-        guard case .success(let sequence) = result else { return promise.fulfil(context.answer(unavailable)) }
-        let position = FleetEngineStreamPosition(sequence: sequence, created: created)
-        fleet.wait(for: position, within: timeLimit) { isFolded in
-          promise.fulfil(isFolded ? answer(fleet.snapshot) : context.answer(unavailable))
-        }
+      publish(message, fleet) { result in
+        promise.fulfil(result.map(answer) ?? context.answer(unavailable))
       }
     }
   }
 
-  private static let unavailable = Problem(
+  /// Publishes a message and calls a closure with the state after it; with nil if it is not known whether it is stored.
+  static func publish(
+    _ message: FleetMessage, _ fleet: FleetService, _ complete: @escaping @Sendable (FleetSnapshot?) -> Void
+  ) {
+    let created = fleet.snapshot.fold.created
+    fleet.publish(message, expecting: nil) { result in
+      guard case .success(let sequence) = result else { return complete(nil) }
+      let position = FleetEngineStreamPosition(sequence: sequence, created: created)
+      fleet.wait(for: position, within: timeLimit) { isFolded in complete(isFolded ? fleet.snapshot : nil) }
+    }
+  }
+
+  static let unavailable = Problem(
     .engineUnavailable, "the engine of the fleet did not confirm the request in time; GET the resource, then retry",
     headers: ["Retry-After": "5"])
 }

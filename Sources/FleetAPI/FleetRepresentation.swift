@@ -23,7 +23,8 @@ enum FleetRepresentation {
         "engine",
         .members([
           "connected": .bool(snapshot.isConnected), "complete": .bool(snapshot.isComplete),
-          "sequence": .integer(Int64(clamping: fold.sequence)),
+          "sequence": .integer(Int64(clamping: fold.sequence)), "lag": .integer(Int64(clamping: snapshot.lag)),
+          "age": .integer(snapshot.age.wholeSeconds),
         ])),
       .init("agents", .object(states)), .init("replicas", .list(fold.presentReplicas.sorted())),
       .init("targets", count: fold.targets.count), .init("verdicts", .object(verdicts)),
@@ -43,7 +44,7 @@ enum FleetRepresentation {
       .init("since", text: Timestamp(nanoseconds: node.since).description), .init("zone", text: hello.zone),
       .init("labels", texts: hello.labels), .init("address", .text(hello.address)),
       .init("version", text: hello.version),
-      .init("outbox", snapshot.heartbeats[id].map { .integer(Int64($0.outbox)) } ?? .null),
+      .init("outbox", snapshot.outbox(of: id).map { .integer(Int64($0)) } ?? .null),
       .init("awaitingBase", .bool(node.awaitsBase)), .init("gaps", count: node.holes), .init("cells", .object(cells)),
       .init("reached", reached.map(self.reached) ?? .null),
     ])

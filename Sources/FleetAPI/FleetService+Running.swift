@@ -7,24 +7,15 @@ internal import StatusAPI
 
 extension FleetService {
   private static let start = ContinuousClock.now
-  var now: Duration { ContinuousClock.now - Self.start }
-
-  func receive(_ heartbeat: HeartbeatMessage) {
-    state.withLock { state in
-      let nodes = state.replica.fold.nodes
-      if nodes[heartbeat.agent] != nil { state.heartbeats[heartbeat.agent] = heartbeat }
-      guard state.heartbeats.count > nodes.count else { return }
-      state.heartbeats = state.heartbeats.filter { nodes[$0.key] != nil }
-    }
-    handle(.heartbeat(heartbeat.agent))
-    if !heartbeat.suspects.isEmpty { handle(.suspected(heartbeat.suspects, by: heartbeat.agent)) }
-  }
+  /// The monotonic time of the replica's inputs.
+  static var now: Duration { ContinuousClock.now - start }
 
   func sendHeartbeats() {
     let hello = state.withLock { state -> UInt64? in
       state.isStopped ? nil : state.replica.fold.nodes[id]?.helloSequence ?? 0
     }
     guard let hello else { return }
+    review()
     members.send(
       FleetWire.encode(HeartbeatMessage(agent: id, instance: instance, outbox: 0, hello: hello)), on: .heartbeat(id))
     queue.asyncAfter(deadline: .now() + FleetLimits.heartbeatInterval.timeInterval) { [weak self] in
@@ -32,25 +23,87 @@ extension FleetService {
     }
   }
 
+  /// What is due regularly besides heartbeats.
+  private func review() {
+    let now = Self.now
+    changes.logOmitted(at: now)
+    let (report, replica, isUsable, webhooks) = state.withLock { state in
+      (
+        state.health.report(of: state.replica, at: now), state.replica,
+        state.health.problem(of: state.replica, at: now) == nil, state.webhooks
+      )
+    }
+    webhooks?.review(replica, isUsable: isUsable, at: now)
+    let nodes = replica.fold.nodes
+    if heartbeats.count > nodes.count { heartbeats.discard { nodes[$0] != nil } }
+    switch report {
+    case .began(let problem, let age):
+      logger.error(
+        "the engine of the fleet cannot be used", metadata: ["problem": "\(problem)", "age": "\(age.wholeSeconds)s"])
+    case .ended(let time):
+      logger.notice("the engine of the fleet can be used again", metadata: ["after": "\(time.wholeSeconds)s"])
+    case nil: break
+    }
+  }
+
+  /// What follows from an input outside of the critical section.
+  private struct Outcome {
+    var effects: [FleetReplica.Effect] = []
+    var finished: [Waiter] = []
+    var isChange = false
+    /// Whether the events are new, and not read again.
+    var isLogged = false
+    /// The state that is complete now and was not a state before.
+    var completed: FleetFold?
+    /// Whether the replica receives requests of agents.
+    var isMember = false
+  }
+
   /// Processes an input, on the queue.
   func handle(_ input: FleetReplica.Input) {
-    let now = now
-    let (effects, finished, isChange, isMember) = state.withLock {
-      state -> ([FleetReplica.Effect], [Waiter], Bool, Bool) in
-      guard !state.isStopped else { return ([], [], false, false) }
+    let now = Self.now
+    let arrived = heartbeats.takeArrived()
+    let outcome = state.withLock { state -> Outcome in
+      guard !state.isStopped else { return Outcome() }
       let before = state.replica.fold.position
+      let (wasComplete, hadState) = (state.replica.isComplete, state.replica.hasState)
+      if !arrived.isEmpty { _ = state.replica.handle(.heartbeats(arrived), at: now) }
       let effects = state.replica.handle(input, at: now)
       for effect in effects { publish(effect, &state) }
       let numbers = state.waiters.filter { Self.isFolded($0.value.position, state) }.keys
       let finished = numbers.compactMap { state.waiters.removeValue(forKey: $0) }
-      let isComplete = state.replica.isComplete && state.replica.isConnected
-      return (effects, finished, isComplete && state.replica.fold.position != before, isComplete)
+      let isMember = state.replica.isComplete && state.replica.isConnected
+      return Outcome(
+        effects: effects, finished: finished, isChange: isMember && state.replica.fold.position != before,
+        isLogged: wasComplete, completed: state.replica.hasState && !hadState ? state.replica.fold : nil,
+        isMember: isMember)
     }
-    gateway.setMember(isMember)
-    if isChange { waitingRequests.notifyLater() }
-    finished.forEach { $0.complete(true) }
-    effects.forEach(perform)
+    gateway.setMember(outcome.isMember)
+    if outcome.isChange { waitingRequests.notifyLater() }
+    outcome.finished.forEach { $0.complete(true) }
+    notify(outcome.effects)
+    if outcome.isLogged {
+      for case .events(let events) in outcome.effects { changes.log(events, state.withLock(\.replica.fold), at: now) }
+    }
+    if let fold = outcome.completed {
+      logger.notice(
+        "the state of the fleet is read",
+        metadata: ["sequence": "\(fold.sequence)", "targets": "\(fold.targets.count)", "nodes": "\(fold.nodes.count)"])
+    }
+    outcome.effects.forEach(perform)
     sendHints()
+  }
+
+  /// Gives events to the webhooks.
+  private func notify(_ effects: [FleetReplica.Effect]) {
+    guard let webhooks = state.withLock(\.webhooks) else { return }
+    for effect in effects {
+      switch effect {
+      case .events(let events): webhooks.append(events, state.withLock(\.replica.fold))
+      case .restarted: webhooks.restart()
+      default: break
+      }
+    }
   }
 
   /// Adds events to the history, in the critical section in which the state changes.
@@ -73,96 +126,6 @@ extension FleetService {
       log.restart(baseID: 0)
       logger.warning("the engine has another stream; the state of the fleet is read again")
     default: break
-    }
-  }
-
-  // MARK: - Effects
-
-  private func perform(_ effect: FleetReplica.Effect) {
-    switch effect {
-    case .readStreamState(let sequence): readStreamState(since: sequence, creating: true)
-    case .consume(let sequence): consume(from: sequence)
-    case .publish(let message, let expectation):
-      engine.publish(FleetWire.encode(message), on: message.subject, expecting: expectation) { [logger] result in
-        // A refusal is normal when replicas propose at the same time; a timeout leads to another attempt.
-        if case .failure(let error) = result, error != .unexpectedLast {
-          logger.debug("a message was not published", metadata: ["subject": "\(message.subject)", "error": "\(error)"])
-        }
-      }
-    case .requestBase(let agent, let position):
-      // The base itself is the answer; the request is sent again while it is missing.
-      members.send(FleetWire.encode(.base(after: position)), on: .ask(agent))
-    case .ask(let agent): ask(agent)
-    case .requestChecks(let agent, let targets):
-      // Not a request, which occupies a thread until the checks have ended.
-      members.send(FleetWire.encode(.check(targets: targets)), on: .ask(agent))
-    case .wake(let time): wake(at: time)
-    case .events, .hole, .restarted: break
-    }
-  }
-
-  /// Asks an agent whether it is there; an answer is not needed, because its heartbeats say that it is.
-  private func ask(_ agent: String) {
-    members.request(FleetWire.encode(AgentRequest.ping), on: .ask(agent), within: .seconds(1)) { [weak self] result in
-      guard let self, case .failure(.noResponders) = result else { return }
-      queue.async { self.handle(.absent(agent)) }
-    }
-  }
-
-  private func readStreamState(since sequence: UInt64, creating: Bool) {
-    engine.streamState { [weak self] result in
-      guard let self else { return }
-      if case .success(nil) = result, creating {
-        createStream { self.readStreamState(since: sequence, creating: false) }
-        return
-      }
-      let state = (try? result.get()) ?? nil
-      queue.async { self.handle(.streamState(state, since: sequence)) }
-    }
-  }
-
-  private func consume(from sequence: UInt64) {
-    let (number, old) = state.withLock { state -> (UInt64, (any FleetSubscription)?) in
-      state.consumptionNumber += 1
-      defer { state.consumption = nil }
-      return (state.consumptionNumber, state.consumption)
-    }
-    old?.cancel()
-    let places = DispatchSemaphore(value: Self.waitingDeliveries)
-    let new = engine.consume(from: sequence) { [weak self] delivery in
-      guard let self else { return }
-      let input: FleetReplica.Input =
-        switch delivery {
-        case .message(let stored, let pending):
-          .message(FleetWire.decode(stored.payload, subject: stored.subject), stored, pending: pending)
-        case .interrupted: .interrupted
-        }
-      places.wait()
-      queue.async {
-        defer { places.signal() }
-        self.deliver(input, number)
-      }
-    }
-    let isObsolete = state.withLock { state in
-      guard state.consumptionNumber == number, !state.isStopped else { return true }
-      state.consumption = new
-      return false
-    }
-    if isObsolete { new.cancel() }
-  }
-
-  private func deliver(_ input: FleetReplica.Input, _ number: UInt64) {
-    if state.withLock({ $0.consumptionNumber == number }) { handle(input) }
-  }
-
-  private func wake(at time: Duration) {
-    let number = state.withLock { state -> UInt64 in
-      state.wakeNumber += 1
-      return state.wakeNumber
-    }
-    queue.asyncAfter(deadline: .now() + max(time - now, .zero).timeInterval) { [weak self] in
-      guard let self, state.withLock({ $0.wakeNumber == number }) else { return }
-      handle(.timer)
     }
   }
 }

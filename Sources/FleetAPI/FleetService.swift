@@ -22,7 +22,7 @@ public final class FleetService: Sendable {
   struct State {
     var replica: FleetReplica
     var window = FleetEventWindow(limit: eventLimit)
-    var heartbeats: [String: HeartbeatMessage] = [:]
+    var health: FleetEngineHealth
     var consumption: (any FleetSubscription)?
     /// Deliveries of earlier consumptions are ignored.
     var consumptionNumber: UInt64 = 0
@@ -31,6 +31,7 @@ public final class FleetService: Sendable {
     var waiters: [UInt64: Waiter] = [:]
     var nextWaiter: UInt64 = 0
     var subscriptions: [any FleetSubscription] = []
+    var webhooks: FleetWebhooks?
     var isStopped = false
     /// The hashes of the lists of what agents check, of this version.
     var rosterHashes: [String: String] = [:]
@@ -56,6 +57,8 @@ public final class FleetService: Sendable {
   let queue = DispatchQueue(label: "fleet")
   let createStream: @Sendable (@escaping @Sendable () -> Void) -> Void
   let logger: Logger
+  let changes: FleetEventLog
+  let heartbeats = FleetHeartbeatTable()
   let instance = UInt64.random(in: .min ... .max)
   /// Requests that wait for a change of the state.
   let waitingRequests = LongPollRegistry<Never>()
@@ -80,7 +83,9 @@ public final class FleetService: Sendable {
     self.engine = engine
     self.members = members
     self.logger = logger
-    state = Locked(State(replica: FleetReplica(id: id, attributes: hello)))
+    changes = FleetEventLog(logger)
+    state = Locked(
+      State(replica: FleetReplica(id: id, attributes: hello), health: FleetEngineHealth(at: Self.now)))
     log = EventLog(
       byteCapacity: Self.eventBytes, growingTo: Self.eventBytesLimit, entryCapacity: Self.eventLimit)
   }
@@ -91,10 +96,11 @@ public final class FleetService: Sendable {
       FleetSubject.heartbeats, group: nil, admits: { [heartbeatAdmission] in heartbeatAdmission.admits($0) }
     ) { [weak self] message in
       // The engine's permissions are about subjects: an agent can send heartbeats of no other one.
-      guard let self, let heartbeat = FleetWire.heartbeat(message.payload),
-        message.subject == "\(FleetSubject.heartbeat(heartbeat.agent))"
-      else { return }
-      queue.async { self.receive(heartbeat) }
+      guard let self, let heartbeat = heartbeats.receive(message, at: Self.now) else { return }
+      queue.async {
+        self.heartbeats.endSuspicion()
+        self.handle(.suspected(heartbeat.suspects, by: heartbeat.agent))
+      }
     }
     state.withLock { $0.subscriptions.append(subscription) }
     engine.observeConnection { [weak self] isConnected in
@@ -131,15 +137,18 @@ public final class FleetService: Sendable {
     }
   }
 
+  /// Adds webhooks, before the start.
+  func attach(_ webhooks: FleetWebhooks) { state.withLock { $0.webhooks = webhooks } }
+
   // MARK: - State
 
   /// The state of the fleet, and whether it is complete and the engine connected.
-  var snapshot: FleetSnapshot { state.withLock { FleetSnapshot($0) } }
+  var snapshot: FleetSnapshot { state.withLock { FleetSnapshot($0, heartbeats) } }
 
   /// Decides what a subscriber receives after an id, or nil for a new one, in one critical section with its position.
   func subscribe(after id: FleetEventID?) -> (resume: FleetResume, cursor: EventLog.Cursor, snapshot: FleetSnapshot) {
     state.withLock { state in
-      let snapshot = FleetSnapshot(state)
+      let snapshot = FleetSnapshot(state, heartbeats)
       // Before it has found the stream, it has no id of the moment.
       guard let id else { return (snapshot.fold.created == 0 ? .wait : .replay, log.end, snapshot) }
       let window = state.window
@@ -179,4 +188,7 @@ public final class FleetService: Sendable {
 extension Duration {
   /// As Dispatch takes it.
   var timeInterval: Double { self / .seconds(1) }
+
+  /// As documents and the log have it.
+  var wholeSeconds: Int64 { components.seconds }
 }

@@ -51,7 +51,7 @@ enum FleetTargetRoutes {
     ) { (context) throws(Problem) in
       let body = try RequestBody.json(context.request)
       let (id, definition) = try FleetTargetBody.read(body, id: nil, context)
-      return try FleetTargetWriter(context, fleet, id).write(definition, isCreation: true)
+      return try FleetTargetWriter(context, fleet, id).make(.define(definition, isCreation: true))
     }
   }
 
@@ -77,7 +77,7 @@ enum FleetTargetRoutes {
       let id = try id(context)
       let body = try RequestBody.json(context.request)
       let (_, definition) = try FleetTargetBody.read(body, id: id, context)
-      return try FleetTargetWriter(context, fleet, id).write(definition, isCreation: false)
+      return try FleetTargetWriter(context, fleet, id).make(.define(definition, isCreation: false))
     }
   }
 
@@ -86,7 +86,7 @@ enum FleetTargetRoutes {
       method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
       summary: "delete a target of the fleet"
     ) { (context) throws(Problem) in
-      try FleetTargetWriter(context, fleet, try id(context)).delete()
+      try FleetTargetWriter(context, fleet, try id(context)).make(.delete)
     }
   }
 

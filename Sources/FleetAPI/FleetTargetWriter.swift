@@ -4,9 +4,28 @@ internal import ReachabilityFleet
 internal import StatusAPI
 
 /// Publishes the next version of a target, and waits until this replica has read which one won.
-struct FleetTargetWriter {
+///
+/// A change that another one of the same version has preceded is made again, from the state after that one: its
+/// preconditions may not hold any longer, and without preconditions it is the later change (RFC 9110 §13.2).
+struct FleetTargetWriter: Sendable {
   /// The targets of a fleet: their definitions and verdicts fit into the memory of a small replica.
   static let targetLimit = 10_000
+  /// How often a change is published that others precede: more clients than that do not change one target at a time.
+  private static let attempts = 16
+
+  /// What a client requests.
+  enum Change: Sendable {
+    /// Define the target, or change it unless `isCreation`.
+    case define(FleetTarget, isCreation: Bool)
+    /// Delete the target.
+    case delete
+  }
+
+  /// What follows from a change in some state.
+  private enum Step {
+    case answer(HTTPResponse)
+    case publish(DefinitionMessage, isNew: Bool)
+  }
 
   private let context: RequestContext
   private let fleet: FleetService
@@ -18,48 +37,71 @@ struct FleetTargetWriter {
     self.fleet = fleet
   }
 
-  /// Defines the target; of two requests for one version the first in the stream wins.
-  func write(_ definition: FleetTarget, isCreation: Bool) throws(Problem) -> HTTPReply {
-    let fold = fleet.snapshot.fold
-    let present = fold.targets[id]
-    if isCreation, present != nil {
-      throw Problem(.conflict, "the target \(id) exists; use PUT /fleet/targets/\(id) to change it")
-    }
-    try FleetEntityTag.enforcePreconditions(context.request, id, present)
-    if let present, present.definition == definition {
-      return .now(FleetTargetRoutes.answer(id, present, fleet.snapshot, context))
-    }
-    if present == nil, fold.targets.count >= Self.targetLimit {
-      throw Problem(.quotaExceeded, "a fleet has at most \(Self.targetLimit) targets")
-    }
-    let version = fold.version(of: id) + 1
-    let (context, id) = (context, id)
-    return publish(DefinitionMessage(id: id, version: version, definition: definition)) { snapshot in
-      guard let winner = snapshot.fold.targets[id], winner.version == version, winner.definition == definition else {
-        return nil
+  /// Makes a change; of two requests for one version the first in the stream wins.
+  func make(_ change: Change) throws(Problem) -> HTTPReply {
+    switch try step(change, fleet.snapshot) {
+    case .answer(let response): return .now(response)
+    case .publish(let message, let isNew):
+      return .later { promise in
+        publish(message, isNew: isNew, change, attempts: Self.attempts) { promise.fulfil($0) }
       }
-      return FleetTargetRoutes.answer(id, winner, snapshot, context, status: present == nil ? 201 : 200)
     }
   }
 
-  /// Deletes the target.
-  func delete() throws(Problem) -> HTTPReply {
-    guard let present = fleet.snapshot.fold.targets[id] else { throw Problem(missingFleetTarget: id) }
-    try FleetEntityTag.enforcePreconditions(context.request, id, present)
-    let (id, version) = (id, present.version + 1)
-    return publish(DefinitionMessage(id: id, version: version, definition: nil)) { snapshot in
-      guard snapshot.fold.deleted[id]?.version == version else { return nil }
-      return HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"])
+  private func step(_ change: Change, _ snapshot: FleetSnapshot) throws(Problem) -> Step {
+    let present = snapshot.fold.targets[id]
+    let version = snapshot.fold.version(of: id) + 1
+    switch change {
+    case .delete:
+      guard present != nil else { throw Problem(missingFleetTarget: id) }
+      try FleetEntityTag.enforcePreconditions(context.request, id, present)
+      return .publish(DefinitionMessage(id: id, version: version, definition: nil), isNew: false)
+    case .define(let definition, let isCreation):
+      if isCreation, present != nil {
+        throw Problem(.conflict, "the target \(id) exists; use PUT /fleet/targets/\(id) to change it")
+      }
+      try FleetEntityTag.enforcePreconditions(context.request, id, present)
+      if let present, present.definition == definition {
+        return .answer(FleetTargetRoutes.answer(id, present, snapshot, context))
+      }
+      if present == nil, snapshot.fold.targets.count >= Self.targetLimit {
+        throw Problem(.quotaExceeded, "a fleet has at most \(Self.targetLimit) targets")
+      }
+      return .publish(DefinitionMessage(id: id, version: version, definition: definition), isNew: present == nil)
     }
   }
 
   private func publish(
-    _ message: DefinitionMessage, _ answer: @escaping @Sendable (FleetSnapshot) -> HTTPResponse?
-  ) -> HTTPReply {
-    let (context, id) = (context, id)
-    return FleetPublication.reply(.definition(message), context, fleet) { snapshot in
-      let lost = Problem(.preconditionFailed, "another change of the target \(id) came first; GET it and retry")
-      return answer(snapshot) ?? context.answer(lost)
+    _ message: DefinitionMessage, isNew: Bool, _ change: Change, attempts: Int,
+    _ complete: @escaping @Sendable (HTTPResponse) -> Void
+  ) {
+    FleetPublication.publish(.definition(message), fleet) { snapshot in
+      guard let snapshot else { return complete(context.answer(FleetPublication.unavailable)) }
+      if let response = response(to: message, isNew: isNew, snapshot) { return complete(response) }
+      guard attempts > 1 else {
+        let problem = Problem(.conflict, "other changes of the target \(id) came first; GET it and retry")
+        return complete(context.answer(problem))
+      }
+      do throws(Problem) {
+        switch try step(change, snapshot) {
+        case .answer(let response): complete(response)
+        case .publish(let next, let isNew):
+          publish(next, isNew: isNew, change, attempts: attempts - 1, complete)
+        }
+      } catch {
+        complete(context.answer(error))
+      }
     }
+  }
+
+  /// The response to a change that this replica has read; nil if another one of its version came first.
+  private func response(to message: DefinitionMessage, isNew: Bool, _ snapshot: FleetSnapshot) -> HTTPResponse? {
+    guard let definition = message.definition else {
+      guard snapshot.fold.deleted[id]?.version == message.version else { return nil }
+      return HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"])
+    }
+    guard let winner = snapshot.fold.targets[id], winner.version == message.version, winner.definition == definition
+    else { return nil }
+    return FleetTargetRoutes.answer(id, winner, snapshot, context, status: isNew ? 201 : 200)
   }
 }

@@ -26,7 +26,7 @@ public enum FleetWire {
     case .node: message = nodeMessage(json).map(FleetMessage.node)
     case .verdict: message = verdictMessage(json).map(FleetMessage.verdict)
     case .target: message = definitionMessage(json).map(FleetMessage.definition)
-    case .request, .heartbeat, .ask, .changed: message = nil
+    case .request, .hook, .heartbeat, .ask, .changed: message = nil
     }
     return message?.subject == subject ? message : nil
   }

@@ -137,6 +137,18 @@ extension JetStreamStatus {
     else { throw NATSError(operation, .refused(code: 0), "the response describes no stream") }
     self.init(
       created: created, firstSequence: first, lastSequence: last, messages: number(state["messages"]) ?? 0,
-      bytes: number(state["bytes"]) ?? 0, replicas: Int(clamping: number(info["config"]?["num_replicas"]) ?? 1))
+      bytes: number(state["bytes"]) ?? 0, replicas: Int(clamping: number(info["config"]?["num_replicas"]) ?? 1),
+      hasQuorum: info["cluster"].map(Self.hasQuorum) ?? true)
+  }
+
+  /// A leader without the others remains the leader for about 20 seconds, and answers.
+  private static func hasQuorum(_ cluster: JSON) -> Bool {
+    guard let leader = cluster["leader"]?.string, !leader.isEmpty else { return false }
+    let others = cluster["replicas"]?.elements ?? []
+    let present = others.count { peer in
+      guard peer["offline"] != true, case .integer(let active) = peer["active"] else { return false }
+      return active < Int64(Limits.peerSilence / .nanoseconds(1))
+    }
+    return 1 + present > (1 + others.count) / 2
   }
 }

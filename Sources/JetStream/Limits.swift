@@ -44,4 +44,8 @@ enum Limits {
 
   /// Heartbeats that may be missing before an ordered consumer is created again.
   static let missedHeartbeats = 6
+
+  /// The time since a stream's leader heard from another server after which that server counts as gone: servers send
+  /// heartbeats every second.
+  static let peerSilence = Duration.seconds(5)
 }

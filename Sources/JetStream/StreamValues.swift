@@ -42,10 +42,13 @@ public struct JetStreamStatus: Sendable, Hashable {
   public var bytes: UInt64
   /// The number of servers that store it.
   public var replicas: Int
+  /// Whether it can store messages: it has a leader, which has heard from the majority of its servers.
+  public var hasQuorum: Bool
 
   /// Creates a status.
   public init(
-    created: Int64, firstSequence: UInt64, lastSequence: UInt64, messages: UInt64, bytes: UInt64, replicas: Int
+    created: Int64, firstSequence: UInt64, lastSequence: UInt64, messages: UInt64, bytes: UInt64, replicas: Int,
+    hasQuorum: Bool = true
   ) {
     self.created = created
     self.firstSequence = firstSequence
@@ -53,6 +56,7 @@ public struct JetStreamStatus: Sendable, Hashable {
     self.messages = messages
     self.bytes = bytes
     self.replicas = replicas
+    self.hasQuorum = hasQuorum
   }
 }
 

@@ -99,6 +99,7 @@ private func natsRefused(
   _ connection: OpaquePointer?, _ subscription: OpaquePointer?, _ status: natsStatus,
   _ closure: UnsafeMutableRawPointer?
 ) {
+  guard status != NATS_SLOW_CONSUMER else { return unsafe notify(closure, .overloaded) }
   let text = unsafe lastError(connection)
   unsafe notify(closure, .refused(text.isEmpty ? String(cString: natsStatus_GetText(status)) : text))
 }

@@ -13,8 +13,10 @@ internal import Glibc
     case connected
     /// It was lost; the library connects again.
     case disconnected
-    /// The server refused a subject, or a handler is too slow: the library's message.
+    /// The server refused a subject: the library's message.
     case refused(String)
+    /// Messages arrive faster than a handler accepts them, and the library has dropped some: not the server's condition.
+    case overloaded
     /// It ended and does not connect again: it was closed, or the servers refused the credentials.
     case closed(String)
   }

@@ -26,7 +26,7 @@ public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// What was tried: `publish rx.ev.node1`.
+  /// What was tried: `publish rx2.ev.node1`.
   public var operation: String
   /// The kind of failure.
   public var kind: Kind
@@ -43,6 +43,6 @@ public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Whether the operation may have had an effect although it failed.
   public var isUncertain: Bool { kind == .timedOut }
 
-  /// The operation and the message: `publish rx.ev.node1: wrong last sequence: 4`.
+  /// The operation and the message: `publish rx2.ev.node1: wrong last sequence: 4`.
   public var description: String { "\(operation): \(message)" }
 }

@@ -116,9 +116,12 @@ public struct FleetEngineStreamState: Hashable, Sendable {
   public var first: UInt64
   /// The sequence of the last stored message; 0 in a new stream.
   public var last: UInt64
+  /// Whether the stream can store messages: it has a leader and the majority of its servers.
+  public var hasQuorum: Bool
 
   /// Creates a state.
-  public init(created: Int64, first: UInt64, last: UInt64) {
+  public init(created: Int64, first: UInt64, last: UInt64, hasQuorum: Bool = true) {
+    self.hasQuorum = hasQuorum
     self.created = created
     self.first = first
     self.last = last

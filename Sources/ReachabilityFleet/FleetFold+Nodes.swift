@@ -60,13 +60,7 @@ extension FleetFold {
   // MARK: - Assignment
 
   /// The agents that may check targets, and those of them that are lost.
-  var candidates: [FleetAssignment.Candidate] {
-    nodes.compactMap { id, node in
-      guard node.isAgent, let hello = node.hello else { return nil }
-      return FleetAssignment.Candidate(
-        id: id, zone: hello.zone, labels: hello.labels, isPresent: node.state == .present)
-    }
-  }
+  var candidates: [FleetAssignment.Candidate] { nodes.compactMap { id, node in node.candidate(id) } }
 
   /// Assigns all targets again after a node has changed.
   private mutating func reassign(concerning node: String) {

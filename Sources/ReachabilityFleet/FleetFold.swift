@@ -94,6 +94,15 @@ public struct FleetFold: Sendable {
     targets[id].map { FleetQuorumRules.decide($0.definition.quorum, votes(on: id, $0)) }
   }
 
+  /// The verdict that would follow if some agents were silent, among them those that checked the target before.
+  func decision(for id: String, silencing isSilent: (String) -> Bool) -> FleetQuorumRules.Decision? {
+    targets[id].map { target in
+      // An agent that has left keeps its vote until another one has its place.
+      let votes = votes(on: id, target).silencing { nodes[$0]?.state == .present && isSilent($0) }
+      return FleetQuorumRules.decide(target.definition.quorum, votes)
+    }
+  }
+
   /// The votes of the assigned agents; in place of missing ones, those of agents that checked the target before.
   private func votes(on id: String, _ target: FleetFoldedTarget) -> [FleetQuorumRules.Vote] {
     var leaving = target.leaving.filter { $0.value > target.changedTime }.keys.sorted()[...]

@@ -29,6 +29,12 @@ public struct FleetFoldedNode: Sendable {
   /// Whether its cells are votes.
   public var votes: Bool { state != .lost && !awaitsBase }
 
+  /// As an agent that may check targets; nil for others.
+  func candidate(_ id: String) -> FleetAssignment.Candidate? {
+    guard isAgent, let hello else { return nil }
+    return FleetAssignment.Candidate(id: id, zone: hello.zone, labels: hello.labels, isPresent: state == .present)
+  }
+
   /// What it says about a target; nil before its first result.
   public func vote(_ target: String) -> FleetCellState? {
     guard let cell = cells[target] else { return nil }

@@ -27,10 +27,22 @@ public enum FleetLimits {
   public static let namedAgents = 16
   /// The time without a heartbeat after which a replica reports an agent as lost: three heartbeats.
   public static let silence = Duration.seconds(6)
+  /// The longest time without a heartbeat until a replica reports an agent that has said several times that it is there:
+  /// the path between the two may be broken, and the other replicas report it after ``silence``.
+  static let longestSilence = Duration.seconds(24)
+  /// How long after a report an agent's `hello` means that the report was wrong.
+  static let reportAnswer = Duration.seconds(12)
+  /// The time after which the agent is reported after ``silence`` again.
+  static let patienceAge = Duration.seconds(10 * 60)
   /// The time without a heartbeat after which a replica asks an agent whether it is there: one is missing.
   static let missedHeartbeat = Duration.seconds(3)
   /// How often, a second apart, the engine must have no subscription of an agent before it counts as lost.
   static let absences = 2
+  /// The time for which the report of a lost agent waits for others whose heartbeat is missing: agents that end together
+  /// differ by one heartbeat in their last one, and replicas consider them once a second.
+  static let silenceRound = Duration.seconds(3)
+  /// The time between two considerations of a verdict that waits for agents to be heard or lost.
+  static let silenceReview = Duration.milliseconds(200)
   /// The time after which a report of a lost node is repeated: its publication may have failed in an election.
   public static let reportRepetition = Duration.seconds(3)
   /// The agents that a replica asks at a time; the others count as lost after ``silence``.

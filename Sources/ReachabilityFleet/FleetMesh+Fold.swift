@@ -21,7 +21,10 @@ extension FleetFold {
   /// What the agents say about each other, by the agent that is checked, with the default quorum.
   ///
   /// An agent without a path of its own and a silent one abstain, as with every target.
-  public var meshDecisions: [String: FleetQuorumRules.Decision] {
+  ///
+  /// - Parameter isOverdue: whether an agent may have fallen silent: `down` has to follow without its vote, too.
+  /// - Returns: the decisions.
+  public func meshDecisions(silencing isOverdue: (String) -> Bool) -> [String: FleetQuorumRules.Decision] {
     var votes: [String: [FleetQuorumRules.Vote]] = [:]
     for (id, node) in nodes where node.isAgent {
       for target in node.cells.keys {
@@ -30,6 +33,11 @@ extension FleetFold {
           FleetQuorumRules.Vote(agent: id, zone: node.hello?.zone ?? "", state: node.vote(target)?.state))
       }
     }
-    return votes.mapValues { FleetQuorumRules.decide(FleetQuorumRule(), $0) }
+    return votes.mapValues { votes in
+      let decision = FleetQuorumRules.decide(FleetQuorumRule(), votes)
+      guard decision.verdict == .down else { return decision }
+      let silenced = FleetQuorumRules.decide(FleetQuorumRule(), votes.silencing(isOverdue))
+      return silenced.verdict == .down ? decision : silenced
+    }
   }
 }

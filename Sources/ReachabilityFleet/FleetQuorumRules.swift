@@ -88,3 +88,10 @@ public enum FleetQuorumRules {
     }
   }
 }
+
+extension [FleetQuorumRules.Vote] {
+  /// The votes if some of the agents were silent.
+  func silencing(_ isSilent: (String) -> Bool) -> Self {
+    map { isSilent($0.agent) ? Element(agent: $0.agent, zone: $0.zone, state: .unknown) : $0 }
+  }
+}

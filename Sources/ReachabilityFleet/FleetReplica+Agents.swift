@@ -24,4 +24,16 @@ extension FleetReplica {
     let hole: [Effect] = before > 0 && fold.complete != before ? [.hole(before: fold.complete)] : []
     return events.isEmpty ? hole : hole + [.events(events)]
   }
+
+  /// Heartbeats have arrived, by node.
+  mutating func receive(_ heartbeats: [String: Duration]) -> [Effect] {
+    for (node, time) in heartbeats where fold.nodes[node] != nil { silence.received(node, at: time) }
+    return []
+  }
+
+  /// The engine has no subscription of an agent that was asked.
+  mutating func noteAbsence(of agent: String, at now: Duration) -> [Effect] {
+    silence.absent(agent, at: now)
+    return isComplete && isConnected ? reportLost(at: now) : []
+  }
 }

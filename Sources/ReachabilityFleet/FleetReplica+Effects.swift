@@ -1,10 +1,34 @@
 internal import ReachabilityModel
 
 extension FleetReplica {
+  /// The time between two comparisons of the stream with the fold: a consumer beyond the end of a rebuilt stream waits
+  /// for ever, and that of a stream without a leader, too.
+  static let checkInterval = Duration.seconds(2)
+  /// The time between two restatements of what the stream drops before long.
+  static let restatementInterval = Duration.seconds(10)
+  /// The pause before an interrupted consumption begins again: an engine that refuses it must not be asked in a loop.
+  static let interruptionPause = Duration.seconds(1)
+  /// The time between two considerations of silence.
+  static let roundInterval = Duration.seconds(1)
+  /// The time between two reviews while the stream has more messages: votes that change together are counted once.
+  static let reviewPause = Duration.milliseconds(200)
+  /// A pause of the process after which a node without messages is not silent.
+  static let stall = Duration.seconds(3)
+
   /// Messages of one check, so that a fleet that began at one time does not delay anything.
   static let restatementsPerCheck = 100
   /// Messages of one round after the loss of a stream, which must not wait in the engine's queue until the next one.
   static let restatementsPerRound = 500
+
+  /// Whether a message has to be published again: it is old, or the stream drops it before long.
+  ///
+  /// - Parameters:
+  ///   - sequence: its stream sequence.
+  ///   - time: when the engine stored it, in nanoseconds since 1970.
+  /// - Returns: whether to publish it again.
+  public func dropsSoon(_ sequence: UInt64, at time: Int64) -> Bool {
+    fold.time - time > FleetLimits.restatementAge.nanoseconds || stream.dropsSoon(sequence)
+  }
 
   /// Requests the state of the stream.
   var readStreamState: Effect { .readStreamState(since: tail.sequence) }

@@ -7,7 +7,11 @@ public struct FleetReplica: Sendable {
   /// Whether the fold has everything that the stream has.
   public private(set) var isComplete = false
   /// Whether the engine is connected.
-  public private(set) var isConnected = false
+  public internal(set) var isConnected = false
+  /// Whether the fold is a state of the fleet: everything that its stream had was read once, and the stream is the same.
+  public private(set) var hasState = false
+  /// What was last known of the stream.
+  public private(set) var contact = FleetStreamContact()
   /// What was received of the nodes.
   public internal(set) var silence = FleetSilenceTracker()
   let attributes: NodeHello
@@ -26,7 +30,8 @@ public struct FleetReplica: Sendable {
   var rosterStart = Duration.zero
   /// What it has asked agents to check.
   var checkRequests = FleetCheckRequests()
-  private var nextCheck = Duration.zero
+  var nextCheck = Duration.zero
+  private var nextRestatement = Duration.zero
   private var nextRound = Duration.zero
   private var nextReview = Duration.zero
   private var lastInput = Duration.zero
@@ -55,33 +60,18 @@ public struct FleetReplica: Sendable {
     case .connection(let isConnected): return connect(isConnected, at: now)
     case .streamState(let state, let sequence): return compare(state, since: sequence, at: now) + [wake]
     case .message(let message, let stored, let pending): return take(message, stored, pending, at: now)
-    case .interrupted:
-      suspend()
-      nextCheck = min(nextCheck, now + Self.interruptionPause)
-      return [wake]
-    case .heartbeat(let node):
-      if fold.nodes[node] != nil { silence.received(node, at: now) }
-      return []
+    case .interrupted: return interrupt(at: now)
+    case .heartbeats(let times): return receive(times)
     case .suspected(let targets, let agent): return requestChecks(of: targets, suspectedBy: agent, at: now)
-    case .absent(let agent):
-      silence.absent(agent, at: now)
-      return isComplete && isConnected ? reportLost(at: now) : []
+    case .absent(let agent): return noteAbsence(of: agent, at: now)
     case .timer: return expire(at: now)
     }
   }
 
   // MARK: - The stream
 
-  private mutating func connect(_ isConnected: Bool, at now: Duration) -> [Effect] {
-    self.isConnected = isConnected
-    suspend()
-    guard isConnected else { return [] }
-    nextCheck = now + Self.checkInterval
-    return [readStreamState, wake]
-  }
-
   /// Stops reading: until everything is read again, this replica decides nothing and denies no id of a subscriber.
-  private mutating func suspend() {
+  mutating func suspend() {
     completion = nil
     isConsuming = false
     isComplete = false
@@ -102,11 +92,12 @@ public struct FleetReplica: Sendable {
       effects += restart(created: state.created)
     }
     stream = state
+    contact.answered(state, folded: fold.sequence, at: now)
     if !isConsuming {
       isConsuming = true
       effects.append(.consume(from: max(tail.start, state.first > tail.sequence ? state.first : 0)))
     }
-    // Otherwise the last message is delivered, again if it was folded, and shows whether it is the same one.
+    // Otherwise the last message is delivered, again if it was folded: is it the same one?
     if state.first > state.last { effects += complete(at: now) }
     return effects
   }
@@ -119,7 +110,7 @@ public struct FleetReplica: Sendable {
     tail = FleetStreamTail()
     isConsuming = false
     isComplete = false
-    completion = nil
+    (completion, hasState) = (nil, false)
     proposer.reset()
     silence.suspend()
     return isFirst ? [] : [.restarted]
@@ -129,13 +120,15 @@ public struct FleetReplica: Sendable {
     _ message: FleetMessage?, _ stored: FleetEngineStoredMessage, _ pending: UInt64, at now: Duration
   ) -> [Effect] {
     guard isConsuming else { return [] }
+    contact.delivered(pending: pending, at: now)
     switch tail.take(stored) {
     case .known: return pending == 0 ? complete(at: now) + [wake] : []
     case .fork: return restart(created: fold.created) + [readStreamState]
     case .next: break
     }
+    if isComplete, let node = message?.resumed, fold.nodes[node]?.state == .lost { silence.returned(node, at: now) }
     var effects = apply(message, stored)
-    if case .node(let node) = message { silence.received(node.id, at: now) }
+    if let sender = message?.sender { silence.received(sender, at: now) }
     if pending == 0 { effects += complete(at: now) }
     guard isComplete else { return effects }
     if pending == 0 || nextReview <= now { effects += review(at: now) }
@@ -146,6 +139,7 @@ public struct FleetReplica: Sendable {
   private mutating func complete(at now: Duration) -> [Effect] {
     guard !isComplete, isConnected else { return [] }
     isComplete = true
+    hasState = true
     silence.begin(at: now)
     // Votes of agents whose base the stream does not have are missing.
     let missing = FleetBaseRequests.awaited(fold)
@@ -158,14 +152,12 @@ public struct FleetReplica: Sendable {
     return restateLost() + greet() + requestBases(at: now) + review(at: now)
   }
 
-  // MARK: - Decisions
-
   /// Reviews what has changed, and publishes what is due.
   private mutating func review(at now: Duration) -> [Effect] {
     nextReview = now + Self.reviewPause
     proposer.review(fold.takeChangedTargets(), fold, at: now)
     var effects: [Effect] = []
-    for message in proposer.proposals(fold, at: now) {
+    for message in proposer.proposals(fold, silence, at: now) {
       effects.append(.publish(.verdict(message), expecting: lastVerdict(of: message.target)))
     }
     return effects
@@ -177,7 +169,10 @@ public struct FleetReplica: Sendable {
     if nextCheck <= now {
       nextCheck = now + Self.checkInterval
       effects.append(readStreamState)
-      if isComplete { effects += restatements() }
+      if isComplete, nextRestatement <= now {
+        nextRestatement = now + Self.restatementInterval
+        effects += restatements()
+      }
     }
     if isComplete {
       if nextRound <= now {
@@ -191,7 +186,7 @@ public struct FleetReplica: Sendable {
     return effects + [wake]
   }
 
-  private var wake: Effect {
+  var wake: Effect {
     guard isComplete else { return .wake(at: nextCheck) }
     let review = fold.hasChangedTargets ? nextReview : nextCheck
     return .wake(at: min(nextCheck, nextRound, review, proposer.deadline ?? nextCheck))

@@ -2,6 +2,9 @@
 ///
 /// Proposals follow only from messages that concern votes, never from a verdict: replicas whose rules differ cannot
 /// replace each other's verdicts for ever. The time is an input.
+///
+/// A verdict is not proposed while it depends on agents that may have fallen silent (ADR 61): the silence of some must not
+/// leave a majority to the others before all of them are reported.
 public struct FleetVerdictProposer: Sendable {
   /// The id of this replica.
   public let replica: String
@@ -13,6 +16,8 @@ public struct FleetVerdictProposer: Sendable {
     var verdict: FleetVerdict
     var time: Duration
     var attempts = 0
+    /// Whether it waits until agents are heard or lost.
+    var awaitsAgents = false
   }
 
   /// Creates a proposer that waits for ``begin(at:)``.
@@ -49,7 +54,8 @@ public struct FleetVerdictProposer: Sendable {
       return
     }
     let accepted = fold.targets[id]?.verdict?.message.to ?? .unknown
-    var held = pending[id]?.verdict == wanted ? pending[id]?.time : nil
+    // A vote may be the one that it waits for.
+    var held = pending[id]?.verdict == wanted && pending[id]?.awaitsAgents == false ? pending[id]?.time : nil
     if held == nil, accepted == .down, let other = pending[id], other.attempts == 0 {
       // Still not `down`: the hold goes on, whatever the verdict after it is.
       held = other.time
@@ -61,7 +67,15 @@ public struct FleetVerdictProposer: Sendable {
   }
 
   /// The proposals whose time has come.
-  public mutating func proposals(_ fold: FleetFold, at now: Duration) -> [VerdictMessage] {
+  ///
+  /// - Parameters:
+  ///   - fold: the votes.
+  ///   - silence: which agents may have fallen silent.
+  ///   - now: the monotonic time.
+  /// - Returns: the messages to publish.
+  public mutating func proposals(
+    _ fold: FleetFold, _ silence: FleetSilenceTracker, at now: Duration
+  ) -> [VerdictMessage] {
     guard let start, start <= now else { return [] }
     var messages: [VerdictMessage] = []
     let replicas = pending.isEmpty ? [] : fold.presentReplicas
@@ -73,11 +87,30 @@ public struct FleetVerdictProposer: Sendable {
         pending[id] = nil
         continue
       }
+      pending[id]?.awaitsAgents = Self.dependsOnSilence(message.to, id, fold, silence, at: now)
+      guard pending[id]?.awaitsAgents == false else {
+        let delay = FleetLimits.proposalDelay * rank(id, among: replicas)
+        pending[id]?.time = now + FleetLimits.silenceReview + delay
+        continue
+      }
       messages.append(message)
       pending[id]?.attempts += 1
       pending[id]?.time = now + FleetLimits.proposalRepetition + FleetLimits.proposalDelay * count
     }
     return messages.sorted { $0.target < $1.target }
+  }
+
+  /// Whether a verdict would be another one if the agents were silent of which nothing is heard: for `down`, after one
+  /// period of heartbeats; for the others, when they are about to be reported, so that agents that fall silent together
+  /// are one change.
+  private static func dependsOnSilence(
+    _ verdict: FleetVerdict, _ id: String, _ fold: FleetFold, _ silence: FleetSilenceTracker, at now: Duration
+  ) -> Bool {
+    guard verdict == .down || silence.hasEnding else { return false }
+    let decision = fold.decision(for: id) { agent in
+      verdict == .down ? silence.isOverdue(agent, at: now) : silence.isEnding(agent)
+    }
+    return decision?.verdict != verdict
   }
 
   /// The verdict that has to be proposed; nil when the accepted one is right, or is based on everything known.

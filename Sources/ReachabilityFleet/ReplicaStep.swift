@@ -10,8 +10,8 @@ extension FleetReplica {
     case message(FleetMessage?, FleetEngineStoredMessage, pending: UInt64)
     /// Deliveries stopped.
     case interrupted
-    /// A message of a node arrived.
-    case heartbeat(String)
+    /// Heartbeats of nodes arrived, at these monotonic times.
+    case heartbeats([String: Duration])
     /// A check of these targets has failed at an agent for the first time.
     case suspected([String], by: String)
     /// The engine has no subscription of an agent that was asked.

@@ -3,6 +3,7 @@ internal import History
 internal import HostProcess
 internal import Logging
 internal import Probers
+package import StatusAPI
 
 /// Why the service was not started.
 package enum DaemonPreparationFailure: Error {
@@ -19,12 +20,13 @@ extension Daemon {
   ///   - sources: the settings.
   ///   - write: writes log lines; returns false when that failed.
   ///   - validate: returns the problems that only this executable finds.
+  ///   - webhooks: where the events and positions of webhooks are; nil for this process and its store.
   ///   - makePart: makes what another executable adds to the service.
   /// - Returns: the service, ready to serve.
   /// - Throws: why it cannot be started; queued log lines were written.
   package static func prepare(
     _ sources: ConfigurationSources, log write: @escaping @Sendable (String) -> Bool,
-    validate: (Configuration) -> [ConfigurationError] = { _ in [] },
+    validate: (Configuration) -> [ConfigurationError] = { _ in [] }, webhooks: WebhookSetup.Backend? = nil,
     adding makePart: (@Sendable (ServicePartContext) -> any ServicePart)? = nil
   ) throws(DaemonPreparationFailure) -> Daemon {
     let configuration: Configuration
@@ -45,7 +47,7 @@ extension Daemon {
     let writer = LogWriter(startsPaused: true) { write($0) }
     do throws(DaemonPreparationFailure) {
       defer { writer.start() }
-      return try prepare(configuration, sources, writer, makePart)
+      return try prepare(configuration, sources, writer, webhooks, makePart)
     } catch {
       writer.flush(seconds: 1)
       throw error
@@ -54,7 +56,7 @@ extension Daemon {
 
   private static func prepare(
     _ configuration: Configuration, _ sources: ConfigurationSources, _ writer: LogWriter,
-    _ makePart: (@Sendable (ServicePartContext) -> any ServicePart)?
+    _ webhooks: WebhookSetup.Backend?, _ makePart: (@Sendable (ServicePartContext) -> any ServicePart)?
   ) throws(DaemonPreparationFailure) -> Daemon {
     let style = LogSettings(
       configuration.logLevel, configuration.logFormat,
@@ -75,7 +77,8 @@ extension Daemon {
     } catch {
       throw error.isInUse ? .unavailable("data: \(error)") : .configuration(["data: \(error)"])
     }
-    let daemon = Daemon(configuration, from: sources, manager, style, writer, choice, adding: makePart)
+    let daemon = Daemon(
+      configuration, from: sources, manager, style, writer, choice, webhooks: webhooks, adding: makePart)
     do throws(DaemonPreparationFailure) {
       try daemon.reserve()
     } catch {

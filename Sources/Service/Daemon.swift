@@ -6,7 +6,7 @@ package import EmbeddedHTTPServer
 internal import NetworkReachability
 internal import ReachabilityChecks
 internal import ServiceLifecycle
-internal import StatusAPI
+package import StatusAPI
 internal import UnixSignals
 
 /// Composes the service: one monitor, one HTTP service and one server per address.
@@ -27,6 +27,7 @@ package struct Daemon {
   package init(
     _ configuration: Configuration, from sources: ConfigurationSources, _ manager: ServiceManager, _ style: LogSettings,
     _ writer: LogWriter, _ data: DataDirectoryChoice = DataDirectoryChoice(),
+    webhooks: WebhookSetup.Backend? = nil,
     adding makePart: (@Sendable (ServicePartContext) -> any ServicePart)? = nil
   ) {
     self.data = data
@@ -46,7 +47,9 @@ package struct Daemon {
     self.settings = settings
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, isEphemeral: true), targetChecker: Checker(monitor: monitor),
-      webhooks: data.store.map { WebhookSetup(store: $0, checker: Checker(monitor: monitor)) },
+      webhooks: (webhooks ?? data.store.map { .store($0) }).map {
+        WebhookSetup($0, checker: Checker(monitor: monitor))
+      },
       configuration: settings.makeConfiguration(configuration), history: data.store.map { HistoryKeeper($0) },
       logger: logger)
     self.service = service

@@ -18,14 +18,15 @@ struct DetailScreen {
     guard let target = model.service[id] else { return space + [title] + text("The target was removed.") }
     var state = screen.line
     state.append(
-      "\(screen.glyphs.state(target.state)) \(target.state.rawValue)", screen.style(.state(target.state), model))
+      "\(screen.glyphs.state(target.state)) \(target.word)", screen.style(.state(target.state), model))
     state.append(" for \(screen.age(of: target.since))")
     if let reason = target.reason { state.append(": \(reason)") }
     if target.isPending { state.append(" (unconfirmed)", .warning) }
     if target.isFlapping { state.append(" (flapping)", .warning) }
-    var lines = space + [title, state] + text(Self.meaning(of: target.state)) + text(target.target)
+    var lines = space + [title, state] + text(Self.meaning(of: target)) + text(target.target)
     if !target.labels.isEmpty { lines += text(target.labels.joined(separator: " ")) }
     switch model.document {
+    case .target(_, let document) where target.isOfFleet: lines += agents(document, space)
     case .target(_, let document): lines += check(document, space)
     case .failed(_, let reason): lines += text(reason)
     case nil: lines += text("loading")
@@ -37,14 +38,25 @@ struct DetailScreen {
 
   private func text(_ text: String) -> [StyledLine] { screen.wrapped(text) }
 
-  private static func meaning(of state: TargetState) -> String {
-    switch state {
+  private static func meaning(of target: TopTargetEntry) -> String {
+    if target.isPartial { return "Some agents of the fleet reach the target, and others do not." }
+    if target.isOfFleet { return "The verdict of the fleet's agents." }
+    return switch target.state {
     case .up: "The target answers."
     case .down: "A path leads to the target, but it does not answer as expected."
     case .unreachable: "This machine has no path to the target, which may be well."
     case .unknown: "The check could not determine the state."
     case .paused: "The target is not checked."
     }
+  }
+
+  /// What each agent of a fleet says.
+  private func agents(_ document: JSON, _ space: [StyledLine]) -> [StyledLine] {
+    let agents = (document["vantages"]?.elements ?? []).map { vantage in
+      ["agent", "zone", "state", "reason"].compactMap { vantage[$0]?.string }.filter { !$0.isEmpty }.joined(
+        separator: " ")
+    }
+    return space + agents.flatMap { text("  \($0)") }
   }
 
   private func check(_ document: JSON, _ space: [StyledLine]) -> [StyledLine] {

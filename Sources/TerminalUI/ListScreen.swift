@@ -56,7 +56,7 @@ struct ListScreen {
     let unsteady = target.isFlapping || target.isPending
     line.append(isSelected ? "\(screen.glyphs.selection) " : "  ", .bold)
     line.append("\(glyph) ", screen.style(unsteady ? .warning : .state(target.state), model))
-    if screen.isWide { line.append(column: target.state.rawValue, 11, screen.style(.state(target.state), model)) }
+    if screen.isWide { line.append(column: target.word, 11, screen.style(.state(target.state), model)) }
     line.append(column: target.id, widths.id, isSelected ? .bold : .plain)
     if screen.isWide { line.append(column: target.target, widths.target) }
     let latency = target.latency.map(TerminalAge.latency) ?? ""

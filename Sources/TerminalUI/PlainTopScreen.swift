@@ -12,15 +12,16 @@ package enum PlainTopScreen {
         lines.append([name, path.status, path.detail].filter { !$0.isEmpty }.joined(separator: " "))
       }
     }
-    let counts = TopTargetEntry.states.compactMap { state in
+    var counts = TopTargetEntry.states.compactMap { state in
       service.counts[state].flatMap { $0 > 0 ? "\($0) \(state.rawValue)" : nil }
     }
+    if service.partialCount > 0 { counts.append("\(service.partialCount) partial") }
     lines.append("targets: \(counts.isEmpty ? "none" : counts.joined(separator: ", "))")
     return (lines + service.targets.map(line)).map(\.withoutControls)
   }
 
   private static func line(_ target: TopTargetEntry) -> String {
-    var words = [target.state.rawValue, target.id, target.target]
+    var words = [target.word, target.id, target.target]
     if target.state != .up, let reason = target.reason { words.append(reason) }
     if target.isPending { words.append("pending") }
     if target.isFlapping { words.append("flapping") }

@@ -84,7 +84,9 @@ package struct TopModel: Sendable {
   /// Applies an event; returns what to request because of it.
   package mutating func apply(type: String, _ data: JSON) -> Action? {
     service.apply(type: type, data)
-    guard type == "target", case .detail(let id) = mode, data["target"]?["id"]?.string == id else { return nil }
+    guard case .detail(let id) = mode else { return nil }
+    let subject = type == "target" ? data["target"]?["id"]?.string : type == "verdict" ? data["target"]?.string : nil
+    guard subject == id else { return nil }
     return .load(id: id)
   }
 

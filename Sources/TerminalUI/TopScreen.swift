@@ -132,6 +132,9 @@ package struct TopScreen: Sendable {
       let name = isWide ? " \(state.rawValue)" : ""
       line.append("\(glyphs.state(state)) \(count)\(name)", count > 0 ? style(.state(state), model) : .plain)
     }
+    if model.service.partialCount > 0 {
+      line.append("  \(model.service.partialCount) partial", style(.state(.down), model))
+    }
     return line
   }
 

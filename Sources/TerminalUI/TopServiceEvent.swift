@@ -49,6 +49,17 @@ package struct TopServiceEvent: Sendable, Equatable {
       let present = data["renamedTo"]?.string.map { "renamed to \($0)" }
       to = present ?? (isRemoved ? "removed" : Self.isUsable(data["interface"]) ? "is up" : "is down")
       reason = causes
+    case "verdict":
+      guard let id = data["target"]?.string, let verdict = data["verdict"]?.string else { return nil }
+      (targetID, subject) = (id, id)
+      from = data["old"]?.string.flatMap { $0 == verdict ? nil : $0 }
+      to = verdict
+      reason = FleetFormatter.reason(data) ?? ""
+    case "agent":
+      guard let agent = data["agent"]?.string, let state = data["state"]?.string else { return nil }
+      subject = agent
+      to = state
+      reason = ""
     default: return nil
     }
   }

@@ -10,8 +10,10 @@ package struct TopServiceState: Sendable {
   package private(set) var machine: TopMachineState?
   /// The newest events, the newest first.
   package private(set) var events: [TopServiceEvent] = []
-  /// The number of targets in each state.
+  /// The number of targets in each state, without those that are down for some agents only.
   package private(set) var counts: [TargetState: Int] = [:]
+  /// The number of targets of a fleet that are down for some agents only.
+  package private(set) var partialCount = 0
   private var entries: [String: TopTargetEntry] = [:]
   /// The order of all targets, in which an event moves one, so that its cost is not that of sorting.
   private var order: [TopTargetEntry.Order] = []
@@ -41,10 +43,26 @@ package struct TopServiceState: Sendable {
   /// Replaces all targets; false if the document is not an overview.
   package mutating func replaceTargets(_ overview: JSON) -> Bool {
     guard let list = TopTargetEntry.entries(overview) else { return false }
-    entries = Dictionary(list.map { ($0.id, $0) }) { $1 }
-    order = entries.values.map(\.order).sorted()
-    counts = entries.values.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+    replace(list, ofFleet: false)
     return true
+  }
+
+  /// Replaces all targets of the fleet.
+  package mutating func replaceFleet(_ targets: [TopTargetEntry]) { replace(targets, ofFleet: true) }
+
+  private mutating func replace(_ targets: [TopTargetEntry], ofFleet: Bool) {
+    let others = entries.values.filter { $0.isOfFleet != ofFleet }
+    // Of two with one id, that of the fleet is shown.
+    let all = ofFleet ? others + targets : targets + others
+    entries = Dictionary(all.map { ($0.id, $0) }) { $1 }
+    order = entries.values.map(\.order).sorted()
+    counts = [:]
+    partialCount = 0
+    for entry in entries.values { count(entry, 1) }
+  }
+
+  private mutating func count(_ entry: TopTargetEntry, _ difference: Int) {
+    if entry.isPartial { partialCount += difference } else { counts[entry.state, default: 0] += difference }
   }
 
   /// Applies an event of the stream; the overview may include it already.
@@ -53,6 +71,8 @@ package struct TopServiceState: Sendable {
     case "snapshot": machine = TopMachineState(data) ?? machine
     case "status", "path": machine = data["status"].flatMap(TopMachineState.init) ?? machine
     case "target": applyTarget(data)
+    case "verdict": change(data["target"]?.string ?? "") { $0.apply(verdict: data) }
+    case "definition": applyDefinition(data)
     default: break
     }
     guard let event = TopServiceEvent(type: type, data) else { return }
@@ -74,6 +94,8 @@ package struct TopServiceState: Sendable {
   private mutating func applyTarget(_ data: JSON) {
     guard let document = data["target"], let id = document["id"]?.string else { return }
     let old = entries[id]
+    // The service's own target has the id of one of the fleet.
+    guard old?.isOfFleet != true else { return }
     if let old { remove(old) }
     var latency = old?.latency
     switch data["durationSeconds"] {
@@ -82,15 +104,45 @@ package struct TopServiceState: Sendable {
     default: break
     }
     guard data["removed"] != .bool(true), let entry = TopTargetEntry(document, latency: latency) else { return }
-    entries[id] = entry
+    insert(entry)
+  }
+
+  /// Applies a definition of a fleet's target; a new one is unknown until its first verdict.
+  private mutating func applyDefinition(_ data: JSON) {
+    guard let id = data["target"]?.string, let time = data["time"]?.string.flatMap({ Timestamp($0) }) else { return }
+    guard let definition = data["definition"], definition != .null else {
+      if let old = entries[id], old.isOfFleet { remove(old) }
+      return
+    }
+    if entries[id]?.isOfFleet != true {
+      if let own = entries[id] { remove(own) }
+      insert(
+        TopTargetEntry(
+          id: id, target: "", state: .unknown, reason: nil, labels: [], since: time.microseconds / 1000,
+          isPending: false,
+          isFlapping: false, latency: nil, isOfFleet: true))
+    }
+    change(id) { $0.apply(definition: definition) }
+  }
+
+  /// Changes a target of the fleet.
+  private mutating func change(_ id: String, _ body: (inout TopTargetEntry) -> Void) {
+    guard var entry = entries[id], entry.isOfFleet else { return }
+    remove(entry)
+    body(&entry)
+    insert(entry)
+  }
+
+  private mutating func insert(_ entry: TopTargetEntry) {
+    entries[entry.id] = entry
     order.insert(entry.order, at: position(of: entry.order))
-    counts[entry.state, default: 0] += 1
+    count(entry, 1)
   }
 
   private mutating func remove(_ entry: TopTargetEntry) {
     entries[entry.id] = nil
     order.remove(at: position(of: entry.order))
-    counts[entry.state, default: 0] -= 1
+    count(entry, -1)
   }
 
   /// Returns the position of an element, or where to insert it (binary search).

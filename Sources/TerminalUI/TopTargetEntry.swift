@@ -21,6 +21,13 @@ package struct TopTargetEntry: Sendable, Equatable {
   package var isFlapping: Bool
   /// The latency of the last check, in microseconds.
   package var latency: Int64?
+  /// Whether it is a target of a fleet, whose state is the verdict of all agents.
+  package var isOfFleet = false
+  /// Whether only some agents of a fleet say that it is down.
+  package var isPartial = false
+
+  /// The word for its state.
+  package var word: String { isPartial ? "partial" : state.rawValue }
 }
 
 extension TopTargetEntry {
@@ -40,7 +47,9 @@ extension TopTargetEntry {
   package static let states: [TargetState] = [.down, .unreachable, .unknown, .up, .paused]
   private static let ranks = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element, $0.offset) })
 
-  var order: Order { Order(rank: Self.ranks[state] ?? Self.states.count, since: since, id: id) }
+  var order: Order {
+    Order(rank: 2 * (Self.ranks[state] ?? Self.states.count) + (isPartial ? 1 : 0), since: since, id: id)
+  }
 
   /// Reads the member `target` of a `target` event; nil for another document.
   init?(_ document: JSON, latency: Int64?) {
@@ -54,7 +63,7 @@ extension TopTargetEntry {
       isFlapping: document["flapping"] == .bool(true), latency: latency)
   }
 
-  private static func labels(_ document: JSON?) -> [String] {
+  static func labels(_ document: JSON?) -> [String] {
     (document?.members ?? []).map { "\($0.name)=\($0.value.string ?? "")" }.sorted()
   }
 

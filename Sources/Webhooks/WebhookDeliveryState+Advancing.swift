@@ -5,7 +5,7 @@ internal import ReachabilityModel
 extension WebhookDeliveryState {
   /// Continues with whatever is possible now.
   mutating func advance(_ now: Moment) -> [Effect] {
-    guard activity == .none else { return [] }
+    guard activity == .none, !isReleased else { return [] }
     if let effects = sendRequested(now) { return effects }
     let isReady = position.pause == nil && hasRoute == true
     var effects = isReady ? expire(now) : []

@@ -31,6 +31,8 @@ struct WebhookDeliveryState: Sendable {
   /// The position that is stored, and when it was.
   var saved: UInt64
   var savedAt: Duration
+  /// Whether another process continues: nothing is begun.
+  var isReleased = false
   var lastNumber = 0
   var random: UInt64
 

@@ -80,8 +80,9 @@ extension WebhookDispatcher {
   private func redeliver(
     _ event: String, on id: String, _ completion: @escaping @Sendable (WebhookCommandResult) -> Void
   ) {
-    let (epoch, source) = (source.epoch, attributeSource)
-    let digits = event.dropFirst(epoch.utf8.count + 1)
+    let (epoch, source, requested) = (source.epoch, attributeSource, event)
+    // The id of a fleet's event has a third part.
+    let digits = event.dropFirst(epoch.utf8.count + 1).prefix { $0 != "-" }
     // UInt64(_:) would accept a sign.
     guard event.hasPrefix("\(epoch)-"), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let sequence = UInt64(digits), sequence > 0, sequence <= self.source.end
@@ -92,6 +93,7 @@ extension WebhookDispatcher {
       if case .events(let events, _) = batch, let event = events.first, event.sequence == sequence {
         message = WebhookMessage(event, epoch: epoch, source: source)
       }
+      if message?.id != requested { message = nil }
       self?.take(.message(message, id: id, completion))
     }
   }

@@ -148,6 +148,7 @@ public final class WebhookDispatcher: Sendable {
     case .configure(let definitions): change { $0.configure(definitions, $1) }
     case .loaded(let positions?): change { [source] in $0.load(positions, epoch: source.epoch, end: source.end, $1) }
     case .loaded(nil): watch.withLock { $0.loadAgain = clock.uptime + Limits.readRetry }
+    case .owned(let positions, let epoch, let end): change { $0.own(positions, epoch: epoch, end: end, $1) }
     case .available(let end): change { $0.available(end, $1) }
     case .route(let verdict):
       let isMissing = CheckRules.isRouteMissing(verdict, monitor.reachesNameServer)

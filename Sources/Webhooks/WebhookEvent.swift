@@ -4,9 +4,11 @@ public import ReachabilityModel
 public struct WebhookEvent: Sendable, Equatable {
   /// Its number.
   public var sequence: UInt64
+  /// Its id; nil for the epoch and the number.
+  public var id: String?
   /// When it happened.
   public var time: Timestamp
-  /// `status`, `path`, `interface` or `target`.
+  /// `status`, `path`, `interface` or `target`; of a fleet `verdict` or `agent`.
   public var type: String
   /// What it is about: `machine`, `interface:eth0`, `target:db`.
   public var subject: String
@@ -25,10 +27,11 @@ public struct WebhookEvent: Sendable, Equatable {
 
   /// Creates an event.
   public init(
-    sequence: UInt64, time: Timestamp, type: String, subject: String, state: String? = nil, target: String? = nil,
-    labels: [String: String] = [:], data: [UInt8], age: Duration = .zero
+    sequence: UInt64, id: String? = nil, time: Timestamp, type: String, subject: String, state: String? = nil,
+    target: String? = nil, labels: [String: String] = [:], data: [UInt8], age: Duration = .zero
   ) {
     self.sequence = sequence
+    self.id = id
     self.time = time
     self.type = type
     self.subject = subject

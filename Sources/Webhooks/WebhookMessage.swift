@@ -16,7 +16,7 @@ struct WebhookMessage: Sendable, Equatable {
 
   /// An event; `source` is the attribute `source`.
   init(_ event: WebhookEvent, epoch: String, source: String) {
-    id = "\(epoch)-\(event.sequence)"
+    id = event.id ?? "\(epoch)-\(event.sequence)"
     sequence = event.sequence
     body = Self.body(
       id, source, type: event.type, subject: event.subject, event.time, sequence: event.sequence, data: event.data)

@@ -14,6 +14,8 @@ public struct WebhookReport: Sendable {
     case retrying
     /// It waits for a route to its receiver.
     case held
+    /// Another replica of the fleet sends it.
+    case standby
     /// It sends nothing, at the request of a client or of the receiver.
     case paused
   }

@@ -4,9 +4,10 @@ extension WebhookTable {
   /// The state of a webhook; nil for an unknown id.
   func report(_ id: String, _ now: Moment) -> WebhookReport? {
     guard let entry = entries[id] else { return nil }
-    guard let state = entry.state else {
+    guard let state = entry.state, !state.isReleased else {
       return WebhookReport(
-        definition: entry.definition, state: .starting, pending: 0, failures: 0, totals: entry.totals)
+        definition: entry.definition, state: isOwned(id) ? .starting : .standby, pending: 0, failures: 0,
+        totals: entry.totals)
     }
     let position = state.position
     let next = state.wait.map { wait in

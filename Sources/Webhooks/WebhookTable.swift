@@ -29,17 +29,19 @@ struct WebhookTable: Sendable {
   typealias Moment = WebhookDeliveryState.Moment
 
   let source: String
-  private(set) var entries: [String: Entry] = [:]
+  var entries: [String: Entry] = [:]
   /// The ids in the order of the configuration.
   private(set) var order: [String] = []
   /// The stored positions; nil until they are read.
   ///
   /// Also contains the positions of removed webhooks, which continue from there if they are added again.
-  private(set) var stored: [String: WebhookPosition]?
+  var stored: [String: WebhookPosition]?
   /// Whether the watched hosts have routes, as reported: the engine reports a host once, and not for each webhook.
   private var routes: [ReachabilityTarget: Bool] = [:]
-  private var epoch = ""
-  private var end: UInt64 = 0
+  /// The webhooks that this process sends; nil for all.
+  var owned: Set<String>?
+  var epoch = ""
+  var end: UInt64 = 0
   /// The number of states that were made.
   ///
   /// The numbers of their requests differ, because that of a removed webhook may end after the webhook was added again.
@@ -114,8 +116,8 @@ struct WebhookTable: Sendable {
     return order.flatMap { start($0, now) }
   }
 
-  private mutating func start(_ id: String, _ now: Moment) -> [Action] {
-    guard let stored, let entry = entries[id], entry.state == nil else { return [] }
+  mutating func start(_ id: String, _ now: Moment) -> [Action] {
+    guard let stored, let entry = entries[id], entry.state == nil, isOwned(id) else { return [] }
     let seed = UInt64.random(in: .min ... .max)
     var state = WebhookDeliveryState(
       stored[id], epoch: epoch, end: end, maximumAge: entry.definition.maximumAge,

@@ -1,9 +1,11 @@
 internal import HostProcess
 internal import JetStream
+internal import Locks
 internal import Logging
 internal import NATSClient
 internal import ReachabilityFleet
 internal import Service
+internal import StatusAPI
 internal import FleetAPI
 
 /// The part of the service that makes it a replica: it reads the stream, and serves the state of the fleet.
@@ -19,7 +21,7 @@ final class FleetReplicaProcess: ServicePart {
   private let members: JetStreamEngine
   private let fleet: FleetService
 
-  init(_ context: ServicePartContext) {
+  init(_ context: ServicePartContext, _ webhooks: FleetWebhooks) {
     let settings = context.configuration.fleet
     let logger = context.logger
     let engine = JetStreamEngine(
@@ -34,17 +36,35 @@ final class FleetReplicaProcess: ServicePart {
       maximumAge: FleetLimits.streamAge, maximumBytes: Self.streamBytes,
       messagesPerSubject: FleetLimits.messagesPerSubject)
     let hello = NodeHello(role: .replica, zone: settings.zone, labels: settings.labels, version: ServiceVersion.current)
+    let failures = Locked<String?>(nil)
     fleet = FleetService(id: settings.id ?? "", hello: hello, engine: engine, members: members, logger: logger) {
       completion in
       engine.createStream(stream) { result in
         switch result {
-        case .success: logger.notice("created the stream", metadata: ["copies": "\(stream.replicas)"])
-        case .failure(let error): logger.error("the stream cannot be created", metadata: ["error": "\(error)"])
+        case .success:
+          failures.withLock { $0 = nil }
+          logger.notice("created the stream", metadata: ["copies": "\(stream.replicas)"])
+        case .failure(let error):
+          let text = Self.description(error)
+          // It is tried again every few seconds.
+          let isNew = failures.withLock { last in
+            defer { last = text }
+            return last != text
+          }
+          if isNew { logger.error("the stream cannot be created", metadata: ["error": "\(text)"]) }
         }
         completion()
       }
     }
     context.service.serve(fleet)
+    webhooks.attach(fleet, context.service.webhooks)
+  }
+
+  /// The engine's reason, and what to change.
+  private static func description(_ error: FleetEngineError) -> String {
+    guard error == .full else { return "\(error)" }
+    return "the servers have less room than the \(streamBytes >> 20) MiB of the stream: "
+      + "jetstream.max_file_store in nats-server's configuration must be larger"
   }
 
   func start() {

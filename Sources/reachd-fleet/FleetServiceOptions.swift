@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import FleetAPI
 internal import HostProcess
 internal import Service
+internal import StatusAPI
 
 /// The options of a command that serves.
 struct FleetServiceOptions: ParsableArguments {
@@ -26,6 +28,10 @@ struct FleetServiceOptions: ParsableArguments {
 protocol FleetServingCommand: ParsableCommand {
   /// The settings.
   var options: FleetServiceOptions { get }
+  /// Where the events and positions of webhooks are; nil for this process and its store.
+  static var webhooks: WebhookSetup.Backend? { get }
+  /// The types of events that webhooks may have; others are errors.
+  static var webhookTypes: Set<String> { get }
   /// Makes what the command adds to the service.
   static func makePart(_ context: ServicePartContext) -> any ServicePart
 }
@@ -37,8 +43,9 @@ extension FleetServingCommand {
   func prepare() throws -> Daemon {
     do throws(DaemonPreparationFailure) {
       return try Daemon.prepare(
-        options.sources, log: { FleetTerminal.log($0) }, validate: { FleetSettings.problems($0.fleet) },
-        adding: { Self.makePart($0) })
+        options.sources, log: { FleetTerminal.log($0) },
+        validate: { FleetSettings.problems($0.fleet) + $0.webhookProblems(types: Self.webhookTypes) },
+        webhooks: Self.webhooks, adding: { Self.makePart($0) })
     } catch {
       switch error {
       case .configuration(let lines):
@@ -65,6 +72,9 @@ struct FleetAgentCommand: FleetServingCommand {
 
   @OptionGroup var options: FleetServiceOptions
 
+  static let webhooks: WebhookSetup.Backend? = nil
+  static let webhookTypes = Configuration.machineEventTypes
+
   static func makePart(_ context: ServicePartContext) -> any ServicePart { FleetAgent(context) }
 }
 
@@ -80,7 +90,12 @@ struct FleetReplicaCommand: FleetServingCommand {
 
   @OptionGroup var options: FleetServiceOptions
 
-  static func makePart(_ context: ServicePartContext) -> any ServicePart { FleetReplicaProcess(context) }
+  static let webhookTypes = Configuration.fleetEventTypes
+  private static let hooks = FleetWebhooks()
+  // Not of a machine: whichever replica delivers, the source of an event is the fleet.
+  static let webhooks: WebhookSetup.Backend? = .other(hooks, hooks, machine: "fleet")
+
+  static func makePart(_ context: ServicePartContext) -> any ServicePart { FleetReplicaProcess(context, hooks) }
 }
 
 /// `reachd-fleet config`.

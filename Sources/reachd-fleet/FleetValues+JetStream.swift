@@ -20,6 +20,8 @@ extension FleetEngineStreamState {
   /// The server reports 0 as the first sequence of a stream that never had a message; of one that lost all of them, the
   /// next sequence.
   init(_ status: JetStreamStatus) {
-    self.init(created: status.created, first: max(status.firstSequence, 1), last: status.lastSequence)
+    self.init(
+      created: status.created, first: max(status.firstSequence, 1), last: status.lastSequence,
+      hasQuorum: status.hasQuorum)
   }
 }

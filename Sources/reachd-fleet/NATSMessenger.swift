@@ -25,6 +25,7 @@ final class NATSMessenger: FleetMessenger {
     var beginnings: [Beginning] = []
     var subscriptions: [Int: NATSMessengerSubscription] = [:]
     var next = 0
+    var overload = NATSOverload()
   }
 
   let configuration: NATSConfiguration
@@ -102,6 +103,7 @@ final class NATSMessenger: FleetMessenger {
       logger.warning("the connection to the engine is lost")
       setConnected(false)
     case .refused(let text): logger.error("the engine refused", metadata: ["error": "\(text)"])
+    case .overloaded: reportOverload()
     case .closed(let text):
       setConnected(false)
       guard state.withLock({ !$0.isStopped }) else { return }
@@ -110,6 +112,15 @@ final class NATSMessenger: FleetMessenger {
         metadata: ["error": "\(text)"])
       reopen()
     }
+  }
+
+  /// The library reports it for many of the messages that it drops.
+  private func reportOverload() {
+    let count = state.withLock { state in state.overload.add(at: .now) }
+    guard let count else { return }
+    logger.warning(
+      "messages of the engine arrive faster than they are processed, and some were dropped",
+      metadata: ["times": "\(count)"])
   }
 
   /// Uses a connection, unless the server's version is refused.

@@ -22,6 +22,8 @@ final class ServiceFeed: Sendable {
     case clock(Int64, local: Int64)
     /// `GET /targets/overview`.
     case overview(JSON)
+    /// The targets of the fleet, if the service is a replica.
+    case fleet([JSON])
     /// `GET /events`: the events before the stream.
     case past(JSON)
     /// An event of the stream.
@@ -49,14 +51,16 @@ final class ServiceFeed: Sendable {
   /// Starts to follow the service, on a thread of its own because transfers block.
   func start() {
     DispatchQueue(label: "feed").async { self.follow() }
+    FleetFeed(client: client, source: source, mailbox: mailbox).start()
   }
 
   /// Requests the document of a target.
-  func load(id: String) {
+  func load(id: String, isOfFleet: Bool) {
     documents.async { [self] in
       let document: TopModel.Document
       do {
-        let response = try client.send("/targets/\(PercentEncoding.encoded(id))", accept: "application/json", source)
+        let response = try client.send(
+          "\(isOfFleet ? "/fleet" : "")/targets/\(PercentEncoding.encoded(id))", accept: "application/json", source)
         if response.status == 200, let value = try? JSON.parse(response.body) {
           document = .target(id: id, value)
         } else {

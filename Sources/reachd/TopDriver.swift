@@ -126,7 +126,7 @@ final class TopDriver {
     case .quit: return true
     case .load(let id):
       lastLoad = .now
-      feed.load(id: id)
+      feed.load(id: id, isOfFleet: model.service[id]?.isOfFleet == true)
     case .redraw: terminal.invalidate()
     case nil: break
     }
@@ -157,6 +157,8 @@ final class TopDriver {
         if !model.service.replaceTargets(document) {
           return .failed(ExitStatus.undetermined, "the response is not an overview of targets")
         }
+      case .fleet(let targets):
+        model.service.replaceFleet(targets.compactMap(TopTargetEntry.init(fleet:)))
       case .past(let document): model.service.addPast(document)
       case .event(let type, let data): _ = perform(model.apply(type: type, data))
       case .document(let document): model.show(document)

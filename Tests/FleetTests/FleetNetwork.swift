@@ -41,6 +41,9 @@ final class FleetNetwork {
   private(set) var hostile: HostileAgent?
   /// Further variables of agents and replicas.
   private let environment: [String: String]
+  /// Further lines of their configurations.
+  private let settings: String
+  private let replicaSettings: String
 
   /// Starts everything, and waits until every agent has published the state of every target.
   ///
@@ -53,11 +56,15 @@ final class FleetNetwork {
   ///   - disk: where the store of a single server is; nil for its directory.
   ///   - environment: further variables of agents and replicas.
   ///   - isAttacked: whether the servers have the printed permissions, and an agent with those of `evil` attacks.
+  ///   - settings: further lines of their configurations.
+  ///   - replicaSettings: further lines of those of replicas.
   ///   - otherProgram: another `reachd-fleet` for the first agent and the first replica; nil for the one under test.
   /// - Throws: a ``TestError`` when something does not begin.
   init(
     _ version: NATSServer.Version, servers: Int = 3, agents: Int = 3, replicas: Int = 2, configuration: String = "",
-    disk: SmallDisk? = nil, environment: [String: String] = [:], isAttacked: Bool = false, otherProgram: String? = nil
+    disk: SmallDisk? = nil, environment: [String: String] = [:], isAttacked: Bool = false, settings: String = "",
+    replicaSettings: String = "",
+    otherProgram: String? = nil
   ) throws {
     var configuration = configuration
     if isAttacked {
@@ -66,6 +73,7 @@ final class FleetNetwork {
     }
     hasUsers = isAttacked
     self.version = version
+    (self.settings, self.replicaSettings) = (settings, replicaSettings)
     self.environment = environment
     let hub = try Namespace()
     let directory = try TemporaryDirectory()
@@ -170,6 +178,8 @@ final class FleetNetwork {
       drainDelay: 0s
       \(role == "agent" ? "data: \(directory.path)/\(id)\nstore: { runtime: \(directory.path) }" : "")
       fleet: { id: \(id), zone: z\(node.number), servers: [\(urls.joined(separator: ", "))] }
+      \(settings)
+      \(role == "replica" ? replicaSettings : "")
       """, as: "\(id).yaml")
     return try Member(
       namespace, role, file, environment: environment, program: program)
@@ -200,6 +210,12 @@ final class FleetNetwork {
     let address = "\(receiver.address) dev eth0"
     try namespaces[sender]?.ip(
       areLost ? "neigh replace \(address) lladdr 02:00:00:00:00:01 nud permanent" : "neigh del \(address)")
+  }
+
+  /// Starts a program on the machine of a member.
+  func spawn(_ node: Node, _ program: String, _ arguments: [String]) throws -> Child {
+    guard let namespace = namespaces[node] else { throw TestError("no namespace of \(node)") }
+    return try namespace.spawnService(program, arguments)
   }
 
   /// Kills an agent and starts it again, after its data were deleted if so.

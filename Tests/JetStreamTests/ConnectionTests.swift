@@ -1,3 +1,4 @@
+import Locks
 import TestSupport
 import Testing
 
@@ -101,6 +102,21 @@ struct ConnectionTests {
       #expect("\(found)".hasPrefix(version.rawValue + "."))
     }
     #expect(NATSServerVersion(of: "nats://127.0.0.1:1") == nil)
+  }
+
+  @Test("A handler that is too slow is the condition of this client, and no refusal of the server")
+  func overload() throws {
+    let server = try NATSServer(.debian)
+    let slow = try Client([server.url], name: "slow").connected()
+    let fast = try Client([server.url], name: "fast").connected()
+    let isReleased = Latch()
+    let subscription = try slow.connection.subscribe("rx.hb.*") { _ in _ = isReleased.wait(atMost: .seconds(30)) }
+    try slow.connection.flush(within: .seconds(3))
+    for _ in 0..<Int(NATSClient.Limits.pendingMessages) + 1000 { try fast.connection.publish("rx.hb.a", [1]) }
+    #expect(eventually { slow.events.all.contains(.overloaded) }, "\(slow.events.all)")
+    #expect(subscription.dropped > 0)
+    isReleased.open()
+    #expect(slow.events.all.allSatisfy { $0 == .connected || $0 == .overloaded }, "\(slow.events.all)")
   }
 
   @Test("Wrong passwords end the connection")

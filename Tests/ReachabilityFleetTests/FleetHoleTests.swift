@@ -108,7 +108,7 @@ struct FleetHoleTests {
     deliver(hello, 1)
     for _ in 0..<20 {
       now += .seconds(1)
-      _ = replica.handle(.heartbeat("a"), at: now)
+      _ = replica.handle(.heartbeats(["a": now]), at: now)
       note(replica.handle(.timer, at: now))
     }
     #expect(requested.count == 5 && requested.first == .zero, "\(requested)")

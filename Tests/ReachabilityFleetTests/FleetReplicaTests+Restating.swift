@@ -83,7 +83,7 @@ extension FleetReplicaTests {
     }
     _ = deliver(Self.definition(1), 5, time: 5, pending: 1)
     _ = deliver(nil, 20, time: 20)
-    for id in ["r1", "r2", "r3"] { _ = replica.handle(.heartbeat(id), at: now) }
+    for id in ["r1", "r2", "r3"] { _ = replica.handle(.heartbeats([id: now]), at: now) }
     let rank = FleetRendezvousHash.rank(of: "r", among: replica.fold.presentReplicas, for: "db") ?? 0
     _ = answer(FleetEngineStreamState(created: 1, first: 6, last: 20))
     let found = restated()

@@ -132,7 +132,7 @@ struct FleetReplicaTests {
     for _ in 0..<5 {
       let early = lost(within: 2)
       #expect(early == 0)
-      _ = replica.handle(.heartbeat("a"), at: now)
+      _ = replica.handle(.heartbeats(["a": now]), at: now)
     }
     now += .seconds(20)
     let afterPause = lost(within: 5)
@@ -159,7 +159,7 @@ struct FleetReplicaTests {
       guard effects.contains(.ask("a")) else { continue }
       asked.append(second)
       let isAnswered = asked.count == 2
-      let answer = replica.handle(isAnswered ? .heartbeat("a") : .absent("a"), at: now)
+      let answer = replica.handle(isAnswered ? .heartbeats(["a": now]) : .absent("a"), at: now)
       if answer.contains(where: { if case .publish(.node, _) = $0 { true } else { false } }) { reports.append(second) }
     }
     // The time of an agent that is seen for the first time begins with the first round, after a second.
@@ -183,7 +183,7 @@ struct FleetReplicaTests {
   mutating func unknownNodes() {
     _ = connect(FleetEngineStreamState(created: 1, first: 1, last: 1))
     _ = deliver(.node(NodeMessage(id: "a", .hello(NodeHello(role: .agent, version: "1"), restates: false))), 1, time: 1)
-    for id in ["a", "b"] { _ = replica.handle(.heartbeat(id), at: now) }
+    for id in ["a", "b"] { _ = replica.handle(.heartbeats([id: now]), at: now) }
     #expect(replica.silence.lastReceived("a") != nil && replica.silence.lastReceived("b") == nil)
   }
 }

@@ -33,7 +33,7 @@ struct ScriptedReplica {
   }
 
   mutating func received(_ node: String, at now: Duration) {
-    if replica.isConnected { run(replica.handle(.heartbeat(node), at: now)) }
+    if replica.isConnected { run(replica.handle(.heartbeats([node: now]), at: now)) }
   }
 
   /// The silence after which a consumer reports an interruption: six heartbeats of 250 ms, and its own interval.
@@ -52,6 +52,16 @@ struct ScriptedReplica {
   mutating func takeRequestedBases() -> [String] {
     defer { requestedBases = [] }
     return requestedBases
+  }
+
+  mutating func takeQuestions() -> [String] {
+    defer { questions = [] }
+    return questions
+  }
+
+  /// The engine has no subscription of an agent that it asked.
+  mutating func absent(_ agent: String, at now: Duration) {
+    if replica.isConnected { run(replica.handle(.absent(agent), at: now)) }
   }
 
   /// Answers a pending request for the stream's state, and delivers at most `limit` messages.

@@ -41,7 +41,7 @@ struct WebhookRoutesTests {
       let store = store
       scripted = try ScriptedService(
         .wired, .init(access: AccessPolicy(tokens: [access]), machine: "m"),
-        webhooks: { WebhookSetup(store: store, checker: Checker(monitor: $0, prober: prober)) })
+        webhooks: { WebhookSetup(.store(store), checker: Checker(monitor: $0, prober: prober)) })
       let webhooks = try #require(scripted.service.webhooks)
       let secret = try #require(SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
       webhooks.configure([

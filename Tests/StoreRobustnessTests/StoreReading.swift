@@ -73,7 +73,7 @@ struct StoreReading {
     let checker = Checker(monitor: monitor, prober: prober)
     service = StatusService(
       monitor: monitor, checker: checker, targetChecker: checker,
-      webhooks: WebhookSetup(store: store, checker: checker),
+      webhooks: WebhookSetup(.store(store), checker: checker),
       history: history, logger: logger)
     outbox = service.makeAgentOutbox()
     service.webhooks?.configure([

@@ -53,11 +53,13 @@ public final class NATSServer: Sendable {
   ///   - parent: the directory in which its own is created.
   ///   - namespace: where it runs; nil for this thread's network namespace.
   ///   - disk: where its store is; nil for its directory.
+  ///   - room: the bytes of all its streams, as `max_file_store` has it.
   ///   - waits: whether to wait; a cluster's servers wait for each other.
   /// - Throws: a ``TestError`` with its log.
   public init(
     _ version: Version, _ configuration: String = "", name: String = "server", port: UInt16? = nil,
-    in parent: String = "/tmp", namespace: Namespace? = nil, disk: SmallDisk? = nil, waits: Bool = true
+    in parent: String = "/tmp", namespace: Namespace? = nil, disk: SmallDisk? = nil, room: String = "1GB",
+    waits: Bool = true
   ) throws(TestError) {
     self.version = version
     self.namespace = namespace
@@ -67,7 +69,9 @@ public final class NATSServer: Sendable {
     let text = """
       server_name: \(name)
       listen: "\(namespace == nil ? "127.0.0.1" : "0.0.0.0"):\(self.port)"
-      jetstream { store_dir: "\(disk?.path ?? directory.path + "/store")", max_memory_store: 64MB, max_file_store: 1GB }
+      jetstream {
+        store_dir: "\(disk?.path ?? directory.path + "/store")", max_memory_store: 64MB, max_file_store: \(room)
+      }
       \(configuration)
       """
     self.configuration = Locked(text)

@@ -56,7 +56,8 @@ struct TidyTests {
     ],
     "FleetAPI": [
       "StatusAPI", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Database", "Locks", "Logging",
+      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Database", "Webhooks",
+      "DequeModule", "Locks", "Logging",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [

@@ -9,7 +9,7 @@ extension FleetService: GatewayRosterSource {
   }
 
   func confirmation(of agent: String) -> (hello: UInt64?, roster: GatewayConfirmation.Roster?) {
-    let now = now
+    let now = Self.now
     return state.withLock { state in
       let node = state.replica.fold.nodes[agent]
       let hello = node.flatMap { $0.isAgent && $0.state == .present ? $0.helloSequence : nil }
@@ -19,7 +19,7 @@ extension FleetService: GatewayRosterSource {
   }
 
   func checks(of agent: String) -> (roster: GatewayConfirmation.Roster, checks: [TargetSpec])? {
-    let now = now
+    let now = Self.now
     return state.withLock { state in
       guard state.replica.rosterAge(at: now) != nil else { return nil }
       return (roster(of: agent, &state), FleetRoster(state.replica.fold, of: agent).checks)
@@ -27,7 +27,7 @@ extension FleetService: GatewayRosterSource {
   }
 
   func ended(_ ids: [String], of agent: String) -> [String]? {
-    let now = now
+    let now = Self.now
     return state.withLock { state in
       state.replica.rosterAge(at: now).map { FleetRoster(state.replica.fold, of: agent).ended(ids, readFor: $0) }
     }
@@ -49,7 +49,7 @@ extension FleetService: GatewayRosterSource {
 
   /// Sends a hint to the agents for which what they check has changed, at most one a second to each.
   func sendHints() {
-    let now = now
+    let now = Self.now
     let agents = state.withLock { state -> [String] in
       guard !state.replica.fold.rosterChanges.isEmpty, !state.hasHintTimer else { return [] }
       let wait = state.hintTime + GatewayLimits.hintInterval - now

@@ -20,6 +20,24 @@ public enum FleetMessage: Hashable, Sendable {
   }
 }
 
+extension FleetMessage {
+  /// The node whose own message it is: it was running when it sent it.
+  var sender: String? {
+    switch self {
+    case .agent(let message): message.agent
+    case .node(let message):
+      if case .lost = message.content { nil } else { message.id }
+    case .verdict, .definition: nil
+    }
+  }
+
+  /// The node that says `hello` again, as a running one does that is reported as lost.
+  var resumed: String? {
+    guard case .node(let message) = self, case .hello(_, restates: true, _) = message.content else { return nil }
+    return message.id
+  }
+}
+
 /// A message that is not stored: `rx2.hb.<agent>` every two seconds, and when a check fails.
 public struct HeartbeatMessage: Hashable, Sendable {
   /// The agent.

@@ -11,6 +11,8 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   case verdict(String)
   /// Definitions of a target.
   case target(String)
+  /// The position of a webhook.
+  case hook(String)
   /// Requests of an agent to a replica; not stored.
   case request(String)
   /// Heartbeats of an agent or a replica; not stored.
@@ -31,7 +33,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
 
   /// The kind, as the tokens between the first and the id.
   private enum Kind: String, CaseIterable {
-    case ev, verdict, hb, ask, new
+    case ev, verdict, hook, hb, ask, new
     case node = "roster.node"
     case target = "roster.target"
     case request = "in"
@@ -43,6 +45,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
     case .node(let id): (.node, id)
     case .verdict(let id): (.verdict, id)
     case .target(let id): (.target, id)
+    case .hook(let id): (.hook, id)
     case .request(let id): (.request, id)
     case .heartbeat(let id): (.hb, id)
     case .ask(let id): (.ask, id)
@@ -67,6 +70,7 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
     case .node: self = .node(id)
     case .verdict: self = .verdict(id)
     case .target: self = .target(id)
+    case .hook: self = .hook(id)
     case .request: self = .request(id)
     case .hb: self = .heartbeat(id)
     case .ask: self = .ask(id)

@@ -29,9 +29,9 @@ struct WebhookConfiguration: Sendable {
   private static let fields = [
     "id", "url", "secretFile", "types", "states", "targets", "labels", "timeout", "maxAge", "deniedRetry", "insecure",
   ]
-  private static let types = ["status", "path", "interface", "target"]
+  private static let types = (Configuration.machineEventTypes.union(Configuration.fleetEventTypes)).sorted()
   private static let states =
-    ["notReachable", "reachable"] + TargetState.allCases.map(\.rawValue)
+    ["notReachable", "reachable"] + TargetState.allCases.map(\.rawValue) + ["partial", "present", "lost", "left"]
 
   /// Reads the section.
   mutating func decode(_ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {

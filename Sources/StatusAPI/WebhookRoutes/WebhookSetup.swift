@@ -4,18 +4,26 @@ public import History
 internal import Logging
 internal import NetworkReachability
 public import ReachabilityChecks
-internal import Webhooks
+public import Webhooks
 
-/// What webhooks need besides the events: a store for their positions, and a checker that sends their requests.
+/// What webhooks need: the events, a place for their positions, and a checker that sends their requests.
 public struct WebhookSetup: Sendable {
-  /// The store of this process; it has the events that are no longer in memory.
-  public var store: HistoryStore
+  /// Where the events and the positions are.
+  public enum Backend: Sendable {
+    /// The events of this process, and its store; it has the events that are no longer in memory.
+    case store(HistoryStore)
+    /// The events of another source, such as a fleet.
+    case other(any WebhookEventSource, any WebhookStorage, machine: String)
+  }
+
+  /// Where the events and the positions are.
+  public var backend: Backend
   /// Sends the requests; it should serve nothing else, so that no check delays an event.
   public var checker: Checker
 
   /// Creates a set-up.
-  public init(store: HistoryStore, checker: Checker) {
-    self.store = store
+  public init(_ backend: Backend, checker: Checker) {
+    self.backend = backend
     self.checker = checker
   }
 
@@ -24,6 +32,14 @@ public struct WebhookSetup: Sendable {
     _ monitor: ReachabilityMonitor, _ events: EventPublisher, machine: String,
     policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
   ) -> WebhookDispatcher {
+    let store: HistoryStore
+    switch backend {
+    case .store(let own): store = own
+    case .other(let source, let storage, let machine):
+      return WebhookDispatcher(
+        monitor: monitor, checker: checker, source: source, storage: storage,
+        configuration: .init(machine: machine, policy: policy), logger: logger)
+    }
     let source = WebhookEvents(epoch: events.epoch, VisibleEvents(events.log, store), store)
     let tables = WebhookTables(store)
     let dispatcher = WebhookDispatcher(

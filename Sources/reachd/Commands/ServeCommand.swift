@@ -73,7 +73,9 @@ struct ServeCommand: AsyncParsableCommand {
       ("streams", "--streams", [streams].compactMap(\.self)), ("data", "--data", [data].compactMap(\.self)),
     ])
     do throws(DaemonPreparationFailure) {
-      return try Daemon.prepare(sources, log: { Terminal.log($0) })
+      return try Daemon.prepare(
+        sources, log: { Terminal.log($0) },
+        validate: { $0.webhookProblems(types: Configuration.machineEventTypes) })
     } catch {
       switch error {
       case .configuration(let lines):

@@ -6,6 +6,7 @@ internal import NetworkReachability
 internal import ReachabilityModel
 internal import Service
 internal import StatusAPI
+internal import TerminalUI
 
 /// `reachd status`: this machine's verdict, from the service or directly from the kernel.
 struct StatusCommand: ParsableCommand {
@@ -19,6 +20,8 @@ struct StatusCommand: ParsableCommand {
         reachd status --json | jq .ipv4
         reachd status --url http://10.0.0.5:8080
         reachd status --direct && echo online
+
+      A replica of a fleet has a second line, with the numbers of agents and verdicts.
       """)
 
   @Flag(help: "Query the kernel of this machine, without a service.")
@@ -56,6 +59,14 @@ struct StatusCommand: ParsableCommand {
     return ["reachable", "notReachable", "unknown"].first { $0 == status }
   }
 
+  /// The line about the fleet, if the service is a replica; it does not affect the exit code.
+  private func fleet() -> String? {
+    guard let answer = try? client.send("/fleet", accept: "application/json", source), answer.status == 200,
+      let document = try? JSON.parse(answer.body)
+    else { return nil }
+    return FleetFormatter.line(ofFleet: document)
+  }
+
   private func askService() throws -> ExitCode {
     // The response code of one request is the status in every representation: 200 reachable, 503 not.
     let media = json ? "application/json" : "text/plain"
@@ -69,6 +80,7 @@ struct StatusCommand: ParsableCommand {
         return ClientOptions.unexpected(answer)
       }
       if json { Terminal.json(text) } else { Terminal.line(color.colored(text)) }
+      if !json, let line = fleet() { Terminal.line(line) }
       return ExitStatus.code(reachable: status == "reachable", known: status != "unknown")
     } catch let error as ServiceURL.Invalid {
       Terminal.writeError("reachd: \(error)")

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import JSONFormat
 internal import ReachabilityModel
 internal import StatusAPI
+internal import TerminalUI
 
 /// `reachd targets list`, which is also `reachd targets`.
 struct TargetsListCommand: ParsableCommand {
@@ -11,7 +12,8 @@ struct TargetsListCommand: ParsableCommand {
     usage: "reachd targets [list] [OPTIONS]",
     discussion: """
       One line per target: its state, id and target, why it is not up, and since
-      when. Paused targets are listed, and do not affect the exit code.
+      when. Paused targets are listed, and do not affect the exit code. At a replica
+      of a fleet, the targets of the fleet follow, with the verdicts of its agents.
 
       EXAMPLES
         reachd targets list
@@ -20,8 +22,8 @@ struct TargetsListCommand: ParsableCommand {
       """)
 
   @Option(
-    help: "Only targets in these states: up, down, unreachable, unknown, paused.",
-    completion: .list(TargetState.allCases.map(\.rawValue)))
+    help: "Only targets in these states: up, down, unreachable, unknown, paused; of a fleet also partial.",
+    completion: .list(FleetFormatter.verdicts))
   var state: String?
 
   @Option(help: "Only targets with these labels, such as env=prod,team.")
@@ -48,6 +50,21 @@ struct TargetsListCommand: ParsableCommand {
   }
 
   mutating func run() throws {
+    let selected = state?.split(separator: ",").map(String.init)
+    // Targets of a machine are never partial.
+    let own = selected?.filter { $0 != Self.partial }
+    let states = selected == [Self.partial] ? [] : try listOwn(own?.joined(separator: ",") ?? state)
+    let verdicts = try listFleet(selected)
+    if !states.isDisjoint(with: [.down, .unreachable])
+      || !verdicts.isDisjoint(with: ["down", "partial", "unreachable"])
+    {
+      throw ExitStatus.negative
+    }
+    if states.contains(.unknown) || verdicts.contains("unknown") { throw ExitStatus.undetermined }
+  }
+
+  /// Prints the targets of the service, and returns their states.
+  private func listOwn(_ state: String?) throws -> Set<TargetState> {
     let uptimes = try since.map { try self.uptimes($0) } ?? [:]
     var states: Set<TargetState> = []
     try client.forEachTargetPage([("state", state), ("label", label)], source) { page, text in
@@ -61,9 +78,42 @@ struct TargetsListCommand: ParsableCommand {
       }
       if json { Terminal.json(text) }
     }
-    if !states.isDisjoint(with: [.down, .unreachable]) { throw ExitStatus.negative }
-    if states.contains(.unknown) { throw ExitStatus.undetermined }
+    return states
   }
+
+  /// Prints the targets of the fleet, if the service is a replica, and returns their verdicts.
+  private func listFleet(_ selected: [String]?) throws -> Set<String> {
+    var verdicts: Set<String> = []
+    // One verdict at most is a parameter.
+    let verdict = selected?.count == 1 ? selected?.first : nil
+    let isReplica = try client.forEachFleetPage(verdict: verdict, source) { page, text in
+      for item in page["targets"]?.elements ?? [] where hasLabels(item) {
+        guard let (verdict, line) = FleetFormatter.line(item) else {
+          throw ClientOptions.undetermined("the response is not a list of targets of a fleet")
+        }
+        guard selected?.contains(verdict) ?? true else { continue }
+        verdicts.insert(verdict)
+        if !json { Terminal.line(color.colored(line)) }
+      }
+      if json { Terminal.json(text) }
+    }
+    if selected == [Self.partial], !isReplica {
+      throw ClientOptions.undetermined("only targets of a fleet can be partial, and the service is no replica of one")
+    }
+    return verdicts
+  }
+
+  /// Whether a target has the labels of the option.
+  private func hasLabels(_ document: JSON) -> Bool {
+    (label?.split(separator: ",") ?? []).allSatisfy { part in
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let value = document["labels"]?[String(pair[0])]?.string else { return false }
+      return pair.count == 1 || value == pair[1]
+    }
+  }
+
+  /// The verdict that targets of a machine do not have.
+  private static let partial = "partial"
 
   /// The largest number of targets per page that a service allows here.
   private static let page = 10_000

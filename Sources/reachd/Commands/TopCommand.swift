@@ -19,6 +19,9 @@ struct TopCommand: AsyncParsableCommand {
       With --once, or if input or output is no terminal, it prints the state once:
       the verdict, the path of each family, and one line per target.
 
+      At a replica of a fleet, the targets of the fleet are shown with the verdicts of
+      its agents, besides the replica's own targets.
+
       EXAMPLES
         reachd top
         reachd top --url https://host:8443 --token-file token
@@ -51,6 +54,11 @@ struct TopCommand: AsyncParsableCommand {
     guard state.machine != nil, state.replaceTargets(try answer("/targets/overview")) else {
       throw ClientOptions.undetermined("the response is not from reachd")
     }
+    var fleet: [TopTargetEntry] = []
+    try client.forEachFleetPage(source) { page, _ in
+      fleet += (page["targets"]?.elements ?? []).compactMap(TopTargetEntry.init(fleet:))
+    }
+    state.replaceFleet(fleet)
     for line in PlainTopScreen.lines(state) { Terminal.line(color.colored(line, within: 2)) }
   }
 

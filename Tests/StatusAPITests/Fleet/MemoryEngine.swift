@@ -18,6 +18,10 @@ final class MemoryEngine: FleetEngine {
     var subscribers: [Int: Subscriber] = [:]
     var answers: [String: [[UInt8]]] = [:]
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
+    var interfere: (@Sendable (FleetSubject) -> Void)?
+    /// What publications, and reads, fail with.
+    var failure: FleetEngineError?
+    var failsReads = false
   }
 
   fileprivate struct Consumer: Sendable {
@@ -71,6 +75,25 @@ final class MemoryEngine: FleetEngine {
     state.withLock { $0.agents[agent] = body }
   }
 
+  /// Calls a closure before each publication of a replica: another one may come first.
+  func beforePublications(_ body: @escaping @Sendable (FleetSubject) -> Void) {
+    state.withLock { $0.interfere = body }
+  }
+
+  /// Fails publications, and readings of the stream's state unless `reads` is false; nil ends that.
+  func fail(_ error: FleetEngineError?, reads: Bool = true) {
+    state.withLock { state in (state.failure, state.failsReads) = (error, reads) }
+  }
+
+  /// Ends or begins the connection.
+  func setConnected(_ isConnected: Bool) {
+    let observers = state.withLock { state in
+      if !isConnected { state.consumers = [:] }
+      return state.observers
+    }
+    for observer in observers { observer(isConnected) }
+  }
+
   private func deliver() {
     queue.async { [self] in
       let deliveries = state.withLock { state -> [(@Sendable (FleetEngineDelivery) -> Void, FleetEngineDelivery)] in
@@ -93,7 +116,9 @@ final class MemoryEngine: FleetEngine {
     _ payload: [UInt8], on subject: FleetSubject, expecting expectation: FleetEngineExpectedLast?,
     completion: @escaping @Sendable (Result<UInt64, FleetEngineError>) -> Void
   ) {
+    state.withLock(\.interfere)?(subject)
     let result = state.withLock { state -> Result<UInt64, FleetEngineError> in
+      if let failure = state.failure { return .failure(failure) }
       let last = state.messages.last { $0.subject == subject.description }?.sequence ?? 0
       if let expectation, expectation != FleetEngineExpectedLast(after: last) { return .failure(.unexpectedLast) }
       return .success(state.append(payload, subject))
@@ -111,10 +136,13 @@ final class MemoryEngine: FleetEngine {
   }
 
   func streamState(completion: @escaping @Sendable (Result<FleetEngineStreamState?, FleetEngineError>) -> Void) {
-    let found = state.withLock {
-      FleetEngineStreamState(created: $0.created, first: $0.messages.first?.sequence ?? $0.last + 1, last: $0.last)
+    let found = state.withLock { state -> Result<FleetEngineStreamState?, FleetEngineError> in
+      if state.failsReads, let failure = state.failure { return .failure(failure) }
+      return .success(
+        FleetEngineStreamState(
+          created: state.created, first: state.messages.first?.sequence ?? state.last + 1, last: state.last))
     }
-    queue.async { completion(.success(found)) }
+    queue.async { completion(found) }
   }
 
   func consume(

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import JSONFormat
+internal import Probers
+internal import StatusAPI
+
+extension ClientOptions {
+  /// The targets of a page, the largest number that a replica allows, and the pages of the largest fleet.
+  private static let fleetTargetsPerPage = 1000
+  private static let fleetPageLimit = 100
+
+  /// Requests all pages of `GET /fleet/targets`.
+  ///
+  /// - Parameters:
+  ///   - verdict: the verdict of the targets; nil for all.
+  ///   - source: the source of the configuration.
+  ///   - body: receives each page and its text.
+  /// - Returns: whether the service is a replica of a fleet.
+  /// - Throws: the exit code 2, after printing the problem, if a page cannot be read; the error of `body`.
+  @discardableResult
+  func forEachFleetPage(
+    verdict: String? = nil, _ source: SourceOptions, _ body: (JSON, String) throws -> Void
+  ) throws -> Bool {
+    var cursor: String?
+    for _ in 0..<Self.fleetPageLimit {
+      let answer = try sendOrExit("GET", Self.fleetPage(after: cursor, verdict: verdict), source)
+      // Other services have no such route.
+      if answer.status == 404 { return false }
+      let document = try? JSON.parse(answer.body)
+      guard answer.status == 200, let document, document["targets"]?.elements != nil else {
+        throw Self.unexpected(answer)
+      }
+      let text = String(decoding: answer.body, as: UTF8.self)
+      try body(document, text.hasSuffix("\n") ? String(text.dropLast()) : text)
+      cursor = document["next"]?.string
+      if cursor == nil { break }
+    }
+    return true
+  }
+
+  /// The path of a page.
+  static func fleetPage(after cursor: String?, verdict: String? = nil) -> String {
+    let query = [("limit", String(fleetTargetsPerPage)), ("verdict", verdict), ("cursor", cursor)]
+      .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
+    return "/fleet/targets?" + query.joined(separator: "&")
+  }
+}
