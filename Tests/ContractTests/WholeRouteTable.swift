@@ -10,7 +10,8 @@ extension RouteTable {
     all
     + FleetRoutes.all(
       FleetService(
-        id: "r", hello: NodeHello(role: .replica, version: ""), engine: DisconnectedEngine(), members: DisconnectedEngine(),
+        id: "r", hello: NodeHello(role: .replica, version: ""), engine: DisconnectedEngine(),
+        members: DisconnectedEngine(),
         logger: Logger(label: "contract") { _ in SwiftLogNoOpLogHandler() }))
 }
 

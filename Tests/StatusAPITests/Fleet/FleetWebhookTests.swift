@@ -50,7 +50,8 @@ private final class WebhookFleet: Sendable {
         })
     }
     services = (0..<2).map { number in
-      FleetService(id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, members: engine,
+      FleetService(
+        id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, members: engine,
         logger: .silent)
     }
     let secret = try #require(SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
