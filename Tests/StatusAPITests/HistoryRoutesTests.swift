@@ -71,8 +71,10 @@ import Testing
     defer { fixture.close() }
     try fixture.change("db", .targetUp, .targetDown, at: 1)
     // With the start of the service.
-    let lines = ["Accept": "application/x-ndjson"]
-    #expect(try eventually { try fixture.service.ask("/history", lines).text.split(separator: "\n").count == 2 })
+    #expect(
+      try eventually {
+        try fixture.service.ask("/history", ["Accept": "application/x-ndjson"]).text.split(separator: "\n").count == 2
+      })
     let tag = try #require(try fixture.service.ask("/history").headers["ETag"])
     #expect(try fixture.service.ask("/history", ["If-None-Match": tag]).status == 304)
     try fixture.change("db", .targetDown, .targetUp, at: 2)
