@@ -16,7 +16,8 @@ public struct FileAccess: OptionSet, Sendable {
   /// What others may do with a file; nothing if that is not known.
   public static func ofOthers(_ path: String) -> FileAccess {
     var status = stat()
-    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [] }
+    // A file without a name is not reached by others: standard input may be one.
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 0 else { return [] }
     return FileAccess(rawValue: UInt32(status.st_mode)).intersection([.read, .write])
   }
 }

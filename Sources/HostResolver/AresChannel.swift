@@ -39,16 +39,19 @@ internal import Glibc
   private let poller: Poller
   /// The sockets of c-ares.
   private var descriptors: Set<Int32> = []
+  /// The indexes of the interfaces that link-local servers are on, by address.
+  var zones: [[UInt8]: UInt32] = [:]
 
   /// Opens a channel; `serverTimeout` is the first timeout for a server, which c-ares doubles in later rounds.
-  init(_ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, poller: Poller)
-    throws(HostResolutionFailure)
-  {
+  init(
+    _ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, usesTCP: Bool = false,
+    poller: Poller
+  ) throws(HostResolutionFailure) {
     self.poller = poller
     guard Self.libraryCode == cares_success else { throw .serverFailure("c-ares cannot be initialized") }
     var options = unsafe ares_options()
     // HOSTALIASES in the environment would replace the requested names.
-    unsafe options.flags = Int32(ARES_FLAG_NOALIASES)
+    unsafe options.flags = Int32(ARES_FLAG_NOALIASES) | (usesTCP ? Int32(ARES_FLAG_USEVC) : 0)
     unsafe options.timeout = Int32(serverTimeout / .milliseconds(1))
     unsafe options.tries = Int32(Limits.dnsTries)
     unsafe options.socket_receive_buffer_size = Limits.dnsReceiveBuffer
@@ -72,11 +75,7 @@ internal import Glibc
     guard code == cares_success, let opened = unsafe opened else { throw .serverFailure(Self.text(code)) }
     unsafe channel = opened
     unsafe ares_set_socket_configure_callback(opened, aresConfigureCallback, nil)
-    if configuration.servers.isEmpty { return }
-    let servers = configuration.servers.joined(separator: ",")
-    guard unsafe ares_set_servers_ports_csv(opened, servers) == cares_success else {
-      throw .serverFailure("the list of DNS servers is not usable: \(servers)")
-    }
+    try unsafe setServers(configuration, of: opened)
   }
 
   deinit { close() }

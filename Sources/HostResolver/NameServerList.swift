@@ -7,28 +7,40 @@ extension Resolver {
   /// Entries that cannot be read are left out. Without any server the list contains this machine, as in c-ares.
   public var servers: [ReachabilityTarget] {
     let configured = configuration.servers.compactMap(Self.server)
-    let found = configured.isEmpty ? Self.servers(in: Self.text(of: configuration.resolvConfPath)) : configured
-    return found.isEmpty ? [ReachabilityTarget(.address(IPAddress(ipv4: 0x7f00_0001)))] : found
+    var found = configured.isEmpty ? Self.servers(in: Self.text(of: configuration.resolvConfPath)) : configured
+    if found.isEmpty, let local = Self.server("127.0.0.1") { found = [local] }
+    if ResolverSearchList.current(configuration.resolvConfPath).usesTCP {
+      for index in found.indices { found[index].transport?.protocol = .tcp }
+    }
+    return found
   }
 
   /// The servers of the `nameserver` lines.
   static func servers(in text: String) -> [ReachabilityTarget] {
+    names(in: text).compactMap(server)
+  }
+
+  /// The texts of the `nameserver` lines.
+  static func names(in text: String) -> [String] {
     text.split(whereSeparator: \.isNewline).compactMap { line in
       let words = line.split { $0 == " " || $0 == "\t" }
-      guard words.count > 1, words[0] == "nameserver" else { return nil }
-      return server(String(words[1]))
+      return words.count > 1 && words[0] == "nameserver" ? String(words[1]) : nil
     }
   }
 
   /// The server of a text such as `10.0.0.53`, `10.0.0.53:5353`, `[fe80::1%eth0]:53`; nil when it is invalid.
   static func server(_ text: String) -> ReachabilityTarget? {
     var host = text[...]
+    var port: Substring?
     if host.hasPrefix("[") {
+      port = host.firstIndex(of: "]").map { host[$0...].dropFirst(2) }
       host = host.dropFirst().prefix { $0 != "]" }
     } else if host.filter({ $0 == ":" }).count == 1 {
+      port = host.firstIndex(of: ":").map { host[$0...].dropFirst() }
       host = host.prefix { $0 != ":" }
     }
-    guard let target = try? ReachabilityTarget(host: String(host)), case .address = target.remote else { return nil }
+    guard var target = try? ReachabilityTarget(host: String(host)), case .address = target.remote else { return nil }
+    target.transport = TransportSelector(.udp, port: port.flatMap { UInt16($0) } ?? 53)
     return target
   }
 

@@ -20,14 +20,16 @@ struct ResolverChannels {
     if let open { return open }
     let hosts = try AresChannel(
       .hosts, configuration, serverTimeout: Limits.dnsServerTimeout.lowerBound, poller: poller)
+    searchList = .current(configuration.resolvConfPath)
     let parts = max(1, hosts.serverCount) * Limits.dnsTimeoutDivisor
     let serverTimeout = min(
       max(configuration.timeout / parts, Limits.dnsServerTimeout.lowerBound), Limits.dnsServerTimeout.upperBound)
     let channels = (
-      hosts: hosts, dns: try AresChannel(.dns, configuration, serverTimeout: serverTimeout, poller: poller)
+      hosts: hosts,
+      dns: try AresChannel(
+        .dns, configuration, serverTimeout: serverTimeout, usesTCP: searchList.usesTCP, poller: poller)
     )
     open = channels
-    searchList = .current(configuration.resolvConfPath)
     return channels
   }
 

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// The full names that a short name may stand for (resolv.conf(5): `search`, `options ndots`).
+/// The full names that a short name may stand for, and how servers are queried (resolv.conf(5): `search`, `options ndots`,
+/// `options use-vc`).
 ///
 /// c-ares has a search list of its own, but applies it to each family separately: a name could then get its IPv4
 /// address from one domain and its IPv6 address from another. Since 1.22 it also does not return the list that it has read.
@@ -8,6 +9,8 @@ struct ResolverSearchList: Equatable {
   var domains: [String] = []
   /// Names with fewer dots are tried with the domains first.
   var dots = 1
+  /// Servers are queried over TCP only, an option that c-ares 1.18 does not read.
+  var usesTCP = false
 
   init(domains: [String] = [], dots: Int = 1) {
     self.domains = domains
@@ -30,12 +33,12 @@ struct ResolverSearchList: Equatable {
       switch keyword {
       case "domain" where words.count > 1: listed = [words[1]]
       case "search" where words.count > 1: listed = Array(words.dropFirst())
-      case "options": setDots(by: words.dropFirst())
+      case "options": apply(words.dropFirst())
       default: break
       }
     }
     if let text = environment("LOCALDOMAIN") { listed = Self.words(in: text[...]) }
-    if let text = environment("RES_OPTIONS") { setDots(by: Self.words(in: text[...])[...]) }
+    if let text = environment("RES_OPTIONS") { apply(Self.words(in: text[...])[...]) }
     let own = hostName.split(separator: ".", maxSplits: 1).dropFirst().map(String.init)
     domains = (listed ?? own).prefix(Limits.searchDomains).map { domain in
       domain != "." && domain.hasSuffix(".") ? String(domain.dropLast()) : domain
@@ -58,7 +61,8 @@ struct ResolverSearchList: Equatable {
 
   private static func words(in line: Substring) -> [String] { line.split { $0 == " " || $0 == "\t" }.map(String.init) }
 
-  private mutating func setDots(by options: ArraySlice<String>) {
+  private mutating func apply(_ options: ArraySlice<String>) {
+    if options.contains("use-vc") { usesTCP = true }
     for option in options where option.hasPrefix("ndots:") {
       // As atoi(3): what is not a number is 0.
       let digits = option.dropFirst("ndots:".count).prefix { $0.isASCII && $0.isNumber }

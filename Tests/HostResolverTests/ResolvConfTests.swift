@@ -25,6 +25,17 @@ import Testing
     Resolver(.init(servers: [server.address], resolvConfPath: file.path))
   }
 
+  @Test func useVCMeansTCPOnly() async throws {
+    let server = try DNSServer { _, _ in .addresses([four, six]) }
+    defer { server.stop() }
+    let file = try ResolvConf("options timeout:1 use-vc\n")
+    #expect(try await resolver(server, file).bytes("db.test") == [six, four])
+    #expect(server.count("db.test") == 2 && !server.hasDatagrams)
+    let plain = try ResolvConf("options timeout:1\n")
+    #expect(try await resolver(server, plain).bytes("db.test") == [six, four])
+    #expect(server.hasDatagrams)
+  }
+
   @Test func theSearchListIsTried() async throws {
     let server = try DNSServer { name, _ in name == "db.two.test" ? .addresses([four, six]) : .noSuchName }
     defer { server.stop() }

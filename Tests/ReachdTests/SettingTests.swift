@@ -50,7 +50,9 @@ import Testing
     "limits.checksPerSecond": ["0", "1000000"],
     "limits.changesPerSecond": ["0", "100"],
     "metrics.targetLabels": ["env", "app.kubernetes.io/name", "_team"],
-    "resolver.servers": ["127.0.0.1", "127.0.0.1:53", "::1", "[::1]:53", "fd00::53"],
+    "resolver.servers": [
+      "127.0.0.1", "127.0.0.1:53", "::1", "[::1]:53", "fd00::53", "fe80::53%lo", "[fe80::53%lo]:53",
+    ],
     "resolver.timeout": ["1ms", "5s", "60s"],
   ]
 
@@ -106,8 +108,8 @@ import Testing
     "metrics.targetLabels": ["", "id", "1st", "--x", "..name"],
     "limits.requestBody": ["-1", "16777217", "64k"],
     "resolver.servers": [
-      "dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0", "fe80::53%lo",
-      "[fe80::53%lo]:53",
+      "dns.example", "127.0.0.1:99999", "localhost:53", "[::1]", "1.1.1.1,8.8.8.8", "127.0.0.1:0", "10.0.0.53%lo",
+      "2001:db8::53%lo", "fe80::53%a/b",
     ],
     "resolver.timeout": ["61s", "x", "0s"],
   ]

@@ -15,12 +15,15 @@ public struct DNSMessage {
   }
 
   let id: UInt16
-  let name: String
-  let type: UInt16
+  /// The name that is asked for.
+  public let name: String
+  /// The type of the records that are asked for.
+  public let type: UInt16
   /// The question section as it came: c-ares compares it.
   let question: [UInt8]
 
-  init?(query bytes: [UInt8]) {
+  /// The question in a message; nil when there is none.
+  public init?(query bytes: [UInt8]) {
     guard bytes.count > 12 else { return nil }
     id = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
     var index = 12
@@ -49,6 +52,11 @@ public struct DNSMessage {
       bytes += Self.pair(UInt16(record.data.count)) + record.data
     }
     return bytes
+  }
+
+  /// An answer with one address.
+  public func answer(address: [UInt8]) -> [UInt8] {
+    answer(code: 0, records: [Record(owner: name, type: type, timeToLive: 60, data: address)])
   }
 
   /// A name in the form of the wire (RFC 1035 §3.1), without compression.

@@ -107,6 +107,9 @@ public final class DNSServer: Sendable {
   /// How many questions there were about a name, each family's counted and repetitions not.
   public func count(_ name: String) -> Int { state.withLock { $0.asked[name]?.count ?? 0 } }
 
+  /// Whether a datagram has arrived.
+  public var hasDatagrams: Bool { state.withLock { !$0.ports.isEmpty } }
+
   /// How many questions there were about all names.
   public var total: Int { state.withLock { $0.asked.values.reduce(0) { $0 + $1.count } } }
 

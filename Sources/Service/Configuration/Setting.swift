@@ -113,7 +113,7 @@ struct Setting: Sendable {
     },
     Setting(
       path: "resolver.servers", isList: true,
-      expectation: "addresses of name servers, without zone, such as 127.0.0.1:53"
+      expectation: "addresses of name servers, such as 127.0.0.1:53 or fe80::53%eth0"
     ) {
       $0.nameServers = $1
       return $1.allSatisfy(isServer)
@@ -123,8 +123,9 @@ struct Setting: Sendable {
 
   @Sendable private static func isServer(_ text: String) -> Bool {
     if IPAddress(text) != nil { return true }
-    // c-ares 1.18 accepts no IPv6 zone, with or without brackets: with a zone, every name would fail.
-    guard !text.contains("%") else { return false }
+    if let target = try? ReachabilityTarget(host: text), case .address(let address) = target.remote, text.first != "[" {
+      return address.family == .ipv6 && address.isLinkLocal
+    }
     // The resolver does not accept `localhost`, which a listening address may be, and a server has no port 0.
     guard let address = try? ListenAddress(parsing: text), address.port > 0 else { return false }
     return text == address.description
