@@ -142,9 +142,11 @@ class Reference:
         names = self.keys('targets: [{ id: a, target: "tcp://a:1", zzz: 1 }]', "targets[0].zzz")
         self.compare("targets.md: members", [name for row in members[1:] for name in codes(row[0])], names)
         common = {"prober", "ip"}
+        resolved = {"addresses"}
         own = {codes(row[0])[0]: re.findall(r"`([a-zA-Z]+)`", row[1]) for row in probers[1:]}
         for prober, shown in own.items():
             shown = {name for name in shown if name != "tls"} | (set(own["tls"]) if "tls" in shown else set()) | common
+            shown |= resolved if prober != "route" else set()
             names = self.keys(f"modules: {{ m: {{ prober: {prober}, zzz: 1 }} }}", "modules.m.zzz")
             self.compare(f"targets.md: module {prober}", shown, names)
         table = tables(self.read("webhooks.md"))[0]
