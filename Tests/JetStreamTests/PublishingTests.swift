@@ -47,8 +47,9 @@ struct PublishingTests {
       #expect(throws: NATSError.self) { try body() }?.kind
     }
     #expect(kind { _ = try connection.stream("RX", within: .seconds(3)) } == .notFound)
-    #expect(
-      kind { _ = try connection.lastMessage(of: "rx.ev.a", in: "RX", within: .milliseconds(500)) } == .noResponders)
+    let missing = kind { _ = try connection.lastMessage(of: "rx.ev.a", in: "RX", within: .milliseconds(500)) }
+    // 2.10 receives the request for any stream, and may not answer it.
+    #expect(missing == .noResponders || version == .debian && missing == .timedOut)
     #expect(kind { _ = try client.publish("rx.ev.a", "1") } == .noResponders)
     let first = try client.makeStream()
     #expect(try client.makeStream() == first, "the same settings")
