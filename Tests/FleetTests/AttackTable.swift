@@ -63,3 +63,21 @@ enum AttackTable {
     return (blocks + malformed).map { Array($0.utf8) }
   }()
 }
+
+extension AttackTable {
+  /// Sends each payload on each permitted subject with every reply subject, and the first one with every header.
+  static func send(_ payloads: [[UInt8]], over attacker: RawClient) {
+    for reply in replies {
+      for subject in permitted("evil") {
+        for payload in payloads { attacker.publish(subject, reply: reply, payload) }
+      }
+    }
+    for header in headers {
+      for subject in permitted("evil") {
+        for reply in ["_INBOX.agent.evil.q", "rx2.verdict.t1"] {
+          attacker.publish(subject, reply: reply, payloads[0], header: header)
+        }
+      }
+    }
+  }
+}

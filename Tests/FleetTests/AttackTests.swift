@@ -46,18 +46,7 @@ struct AttackTests {
     }
     defer { spy.cancel() }
     let attacker = try RawClient(port: fleet.fixture.server.port, user: "evil", in: fleet.fixture.namespace)
-    for reply in AttackTable.replies {
-      for subject in AttackTable.permitted("evil") {
-        for payload in Self.payloads { attacker.publish(subject, reply: reply, payload) }
-      }
-    }
-    for header in AttackTable.headers {
-      for subject in AttackTable.permitted("evil") {
-        for reply in ["_INBOX.agent.evil.q", "rx2.verdict.t1"] {
-          attacker.publish(subject, reply: reply, Self.payloads[0], header: header)
-        }
-      }
-    }
+    AttackTable.send(Self.payloads, over: attacker)
     #expect(!attacker.isClosed)
     let refused = attacker.refusals.count
     for subject in AttackTable.others { attacker.publish(subject, Self.payloads[0]) }
