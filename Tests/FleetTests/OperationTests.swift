@@ -21,6 +21,7 @@ struct OperationTests {
   func quorum() throws {
     let fleet = try FleetNetwork(.latest, agents: 2, replicas: 1)
     let replica = fleet.replicas[0]
+    #expect(eventually { (try? replica.get("/fleet"))?.contains("\"up\":\(FleetNetwork.targets),") == true })
     let targets = try replica.get("/fleet/targets")
     #expect(Self.metric(replica, "reachd_fleet_stream_contact_age_seconds").map { $0 < 5 } == true)
     let leader = try fleet.leader()

@@ -68,16 +68,22 @@ struct WebhookTests {
   func types() throws {
     let directory = try TemporaryDirectory()
     let secret = try directory.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", as: "secret")
-    for (role, types) in [("agent", "verdict"), ("replica", "target"), ("replica", "verdict, status")] {
+    let commands: [(String, [String], String)] = [
+      (Program.path + "-fleet", ["agent"], "verdict"), (Program.path + "-fleet", ["replica"], "target"),
+      (Program.path + "-fleet", ["replica"], "verdict, status"), (Program.path, ["serve"], "agent, target"),
+      (Program.path, ["config", "check"], "verdict"),
+    ]
+    for (program, words, types) in commands {
+      let fleet = program == Program.path ? "" : #"fleet: { id: x, servers: ["nats://127.0.0.1:1"] }"#
       let file = try directory.write(
         """
         listen: 127.0.0.1:0
         data: \(directory.path)/data
         store: { runtime: \(directory.path) }
-        fleet: { id: x, servers: ["nats://127.0.0.1:1"] }
+        \(fleet)
         webhooks: [{ id: ops, url: "https://ops.example/", secretFile: \(secret), types: [\(types)] }]
         """, as: "x.yaml")
-      let child = try Child(Program.path + "-fleet", [role, "--config", file])
+      let child = try Child(program, words + ["--config", file])
       #expect(try child.wait() == .exited(78))
       #expect(child.errors.contains("of which there are no events here"), "\(child.errors)")
     }

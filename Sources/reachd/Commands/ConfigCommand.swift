@@ -31,6 +31,9 @@ struct ConfigCommand: AsyncParsableCommand {
       let sources = source.sources()
       guard json else {
         let configuration = try sources.loadOrExit(secrets: true)
+        let problems = configuration.webhookProblems(types: Configuration.machineEventTypes)
+        for line in ConfigurationErrors(errors: problems).lines { Terminal.writeError("reachd: \(line)") }
+        guard problems.isEmpty else { throw ExitStatus.configuration }
         for warning in configuration.warnings(sources.environment) { Terminal.writeError("reachd: \(warning)") }
         let addresses = configuration.listen.map(\.description).joined(separator: ", ")
         Terminal.line("valid: reachd would listen on \(addresses.withoutControls)")
@@ -38,6 +41,8 @@ struct ConfigCommand: AsyncParsableCommand {
       }
       do throws(ConfigurationErrors) {
         let configuration = try sources.load(secrets: true)
+        let problems = configuration.webhookProblems(types: Configuration.machineEventTypes)
+        guard problems.isEmpty else { throw ConfigurationErrors(errors: problems) }
         report(configuration.listen.map(\.description), [], configuration.warnings(sources.environment))
       } catch {
         report([], error.errors, [])
