@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "clients.d"))
 from documents import blocks  # noqa: E402
 
 CHECKOUT = "/root/source"
+ENGINE = "/usr/local/bin/nats-server"
 # What `make install` reads besides the programs.
 INSTALLED = ("Makefile", "CHANGELOG.md", "LICENSE", "scripts/package.d/install", "scripts/docs.d", "deploy", "examples/reachd.yaml")
 # As the packages name the suites in their versions.
@@ -35,7 +36,7 @@ TARGET = 'targets:\n  - { id: db, target: "tcp://10.9.0.1:5432", interval: 5s }\
 
 def run(context):
     reachd, fleet = (package(places(context.suite), name, context.suite) for name in ("reachd", "reachd-fleet"))
-    needed = {"systemd-sysv", "curl", "nats-server", "make", "python3", *depends(reachd), *depends(fleet)}
+    needed = {"systemd-sysv", "curl", "make", "python3", *depends(reachd), *depends(fleet)}
     with context.root(*needed) as root, tempfile.TemporaryDirectory() as directory:
         context.program.install_libraries(root)
         for name in INSTALLED:
@@ -43,10 +44,11 @@ def run(context):
         root.copy(context.program.path, f"{CHECKOUT}/.build/release/reachd")
         for path in (reachd, fleet):
             root.copy(path, f"{CHECKOUT}/.build-deb/{path.name}")
+        # Debian 12 has nats-server 2.9, which replicas refuse.
+        subprocess.run([ROOT / "scripts/venv", "fleet"], check=True)
+        root.copy(ROOT / ".build-venv-fleet/bin/nats-server", ENGINE)
         root.copy(earlier(reachd, pathlib.Path(directory), context.suite), "/root/earlier.deb")
         with Machine(root) as machine:
-            # The tests start a server of their own.
-            machine.run("systemctl", "disable", "--now", "nats-server")
             before = files(machine)
             lifecycle(machine, Service(machine), context.check, before)
             members(machine, context.check)
@@ -258,7 +260,7 @@ def members(machine, check):
     status, printed = machine.attempt("systemctl", "start", units[0])
     log = machine.journal(units[0])
     check(status != 0 and "fleet.id" in log, "without settings the agent does not start, and says why", printed + log)
-    command = "/usr/sbin/nats-server --jetstream --store_dir=/tmp/engine --addr=127.0.0.1"
+    command = f"{ENGINE} --jetstream --store_dir=/tmp/engine --addr=127.0.0.1"
     machine.root.write("/etc/systemd/system/engine.service", f"[Service]\nExecStart={command}\n")
     machine.run("systemctl", "daemon-reload")
     machine.run("systemctl", "start", "engine")
