@@ -14,7 +14,8 @@ struct FleetBaseRequests: Sendable {
 
   /// Everything that the stream had is folded: what is missing then is requested immediately.
   mutating func begin(_ fold: FleetFold, at now: Duration) {
-    times = Dictionary(uniqueKeysWithValues: Self.awaited(fold).map { ($0, now) })
+    times = [:]
+    for agent in Self.awaited(fold) { times[agent] = now }
   }
 
   /// The agents to ask now; not all of them together, so that a large fleet does not publish all bases at one time.
@@ -23,11 +24,11 @@ struct FleetBaseRequests: Sendable {
   mutating func due(_ fold: FleetFold, at now: Duration) -> [String] {
     let awaited = Self.awaited(fold)
     let known = times
-    times = Dictionary(
-      uniqueKeysWithValues: awaited.map { agent in
-        let first = fold.missingBases.contains(agent) ? now : now + FleetLimits.baseRepetition
-        return (agent, known[agent] ?? first)
-      })
+    times = [:]
+    for agent in awaited {
+      let first = fold.missingBases.contains(agent) ? now : now + FleetLimits.baseRepetition
+      times[agent] = known[agent] ?? first
+    }
     let due = awaited.filter { times[$0].map { $0 <= now } ?? false }.prefix(FleetLimits.basesPerRound)
     for agent in due { times[agent] = now + FleetLimits.baseRepetition }
     return Array(due)

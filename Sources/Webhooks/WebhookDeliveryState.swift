@@ -10,7 +10,7 @@ struct WebhookDeliveryState: Sendable {
   let source: String
   var position: WebhookPosition
   var maximumAge: Duration
-  /// The time for which a message is sent again that the receiver denies, and when it denied this one first; a restart begins anew.
+  /// The time for which a message is sent again that the receiver denies, and when it denied this one first; a restart begins it again.
   var deniedRetry: Duration
   var deniedSince: Duration?
   /// The number of the last visible event.

@@ -147,14 +147,14 @@ extension FleetWebhooks.State {
     }
     let replicas = replica.fold.presentReplicas
     let ranked = ids.filter { FleetRendezvousHash.rank(of: replica.id, among: replicas, for: $0) == 0 }
-    first = Dictionary(uniqueKeysWithValues: Set(ranked).map { ($0, first[$0] ?? now) })
+    first = Dictionary(ranked.map { ($0, first[$0] ?? now) }) { earlier, _ in earlier }
     return Set(first.filter { now - $0.value >= FleetWebhooks.takeoverDelay || owned.contains($0.key) }.keys)
   }
 
   fileprivate mutating func change(to ids: Set<String>) -> FleetWebhooks.Change {
     owned = ids
     let positions: [(String, WebhookPosition?)] = ids.map { ($0, cursors[$0]?.position ?? lost[$0]) }
-    return FleetWebhooks.Change(positions: Dictionary(uniqueKeysWithValues: positions), epoch: epoch, end: end)
+    return FleetWebhooks.Change(positions: Dictionary(positions) { earlier, _ in earlier }, epoch: epoch, end: end)
   }
 }
 

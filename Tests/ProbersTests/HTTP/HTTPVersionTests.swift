@@ -143,7 +143,8 @@ struct HTTPVersionTests {
     #expect(try await check(server).reason == .certificateNameMismatch)
     let result = try await check(server) { $0.headers = [.init(name: "Host", value: value)] }
     #expect(result.state == .up, "\(result)")
-    #expect(heads.withLock { $0.last }?.contains("Host: \(value)\r\n") == true)
+    // The connection that the client ended may be the last one that the server notices.
+    #expect(heads.withLock { $0.contains { $0.contains("Host: \(value)\r\n") } })
     // A name that the module sets for TLS takes precedence.
     let other = try await check(server) {
       $0.headers = [.init(name: "Host", value: value)]

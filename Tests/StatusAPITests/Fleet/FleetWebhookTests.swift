@@ -143,17 +143,19 @@ struct FleetWebhookTests {
     for (state, verdict) in [(TargetState.down, FleetVerdict.down), (.up, .up), (.down, .down)] {
       ids.append(try fleet.vote(state, verdict))
     }
-    #expect(eventually { fleet.messages.count == 3 }, "\(fleet.messages.map(\.id))")
-    for id in ids { #expect(fleet.deliveries(id) == 1, "\(id)") }
+    // A vote may cause another verdict before the one that is expected.
+    #expect(eventually { ids.allSatisfy { fleet.deliveries($0) == 1 } }, "\(fleet.messages.map(\.id))")
     #expect(Set(fleet.messages.map(\.replica)) == [owner])
-    let body = try JSONValue(try #require(fleet.messages.first?.body))
+    let first = fleet.messages.first { $0.id.hasPrefix(ids[0] + "-") }
+    let body = try JSONValue(try #require(first?.body))
     #expect(body["source"]?.text == "urn:reachd:fleet" && body["type"]?.text == "reachd.verdict")
     #expect(body["subject"]?.text == "target:db" && body["data"]?["verdict"]?.text == "down")
     fleet.stop(owner)
     // While no replica sends.
     let later = try fleet.vote(.up, .up)
     #expect(eventually { fleet.deliveries(later) == 1 }, "\(fleet.messages.map(\.id))")
-    #expect(fleet.messages.count == 4 && fleet.messages.last?.replica == 1 - owner)
+    #expect(fleet.messages.first { $0.id.hasPrefix(later + "-") }?.replica == 1 - owner)
+    for id in ids { #expect(fleet.deliveries(id) == 1, "\(id)") }
     #expect(fleet.engine.messages("rx2.hook.ops").count >= 4)
   }
 
