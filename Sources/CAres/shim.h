@@ -29,12 +29,17 @@ static inline int cares_set_no_cache(struct ares_options *options) {
 #endif
 }
 
-// c-ares 1.34 declares these two as deprecated; 1.18 does not have their replacements ares_get_servers_csv (1.24) and
-// ares_dns_record_create (1.22).
+// c-ares 1.34 declares these as deprecated; 1.18 does not have their replacements ares_get_servers_csv (1.24),
+// ares_set_socket_functions_ex (1.34) and ares_dns_record_create (1.22).
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static inline int cares_get_servers(ares_channel channel, struct ares_addr_port_node **servers) {
   return ares_get_servers_ports(channel, servers);
+}
+
+static inline void cares_set_socket_functions(
+    ares_channel channel, const struct ares_socket_functions *functions, void *context) {
+  ares_set_socket_functions(channel, functions, context);
 }
 
 static inline int cares_create_query(

@@ -68,7 +68,7 @@ extension AresChannel {
 
   /// Has c-ares open and connect sockets by functions that add the zones.
   private func setSocketFunctions(of opened: ares_channel) {
-    unsafe ares_set_socket_functions(opened, AresSocketFunctions.table, Unmanaged.passUnretained(self).toOpaque())
+    unsafe cares_set_socket_functions(opened, AresSocketFunctions.table, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// The interface that a link-local server is on; 0 for others.
