@@ -28,6 +28,13 @@ enum Limits {
   static let pendingMessages: Int32 = 65_536
   static let pendingBytes: Int32 = 67_108_864
 
+  /// The pause before ended subscriptions are released, so that one flush serves many, and how long a flush may take.
+  static let endedSubscriptionPause = Duration.seconds(1)
+  static let endedSubscriptionFlush = Duration.seconds(2)
+
+  /// Ended subscriptions that wait for a flush, in number; with more, no subscription begins. Each has some hundred bytes.
+  static let endedSubscriptions = 10_000
+
   /// The bytes of a credentials file: a JWT has some hundred, with many permissions some thousand.
   static let credentialBytes = 65_536
 

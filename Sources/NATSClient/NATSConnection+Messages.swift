@@ -57,10 +57,14 @@ extension NATSConnection {
     let token = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { String($0, radix: 36) }
     let inbox = "\(prefix).\(token.joined(separator: "x"))"
     try checkConnected(operation)
+    try checkEnded(operation)
     var made: OpaquePointer?
     var status = unsafe natsConnection_SubscribeSync(&made, handle, inbox)
     guard status == NATS_OK, let subscription = unsafe made else { throw NATSError.last(operation, status) }
-    defer { unsafe natsSubscription_Destroy(subscription) }
+    defer {
+      unsafe natsSubscription_Unsubscribe(subscription)
+      unsafe ended.add(subscription, of: self)
+    }
     status = unsafe natsSubscription_AutoUnsubscribe(subscription, 1)
     guard status == NATS_OK else { throw NATSError.last(operation, status) }
     try publish(subject, payload, reply: inbox)

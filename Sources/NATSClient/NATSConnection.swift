@@ -28,6 +28,7 @@ internal import Glibc
   public let configuration: NATSConfiguration
   let handle: OpaquePointer
   private let observer: UInt
+  let ended = NATSEndedSubscriptions()
 
   /// Connects in the background; servers that are not available are tried again and again.
   ///
@@ -59,6 +60,9 @@ internal import Glibc
 
   deinit {
     connectionCallbacks.remove(observer)
+    // It waits for the library's thread.
+    close()
+    ended.releaseAll()
     unsafe natsConnection_Destroy(handle)
   }
 

@@ -5,7 +5,7 @@ internal import Locks
 @safe public final class NATSSubscription: @unchecked Sendable {
   private let handle: OpaquePointer
   private let handler: UInt
-  /// The connection must outlive the subscription.
+  /// The connection outlives the subscription, and keeps its handle until the library's thread cannot use it any more.
   private let connection: NATSConnection
 
   fileprivate init(_ handle: OpaquePointer, _ handler: UInt, _ connection: NATSConnection) {
@@ -16,7 +16,7 @@ internal import Locks
 
   deinit {
     cancel()
-    unsafe natsSubscription_Destroy(handle)
+    unsafe connection.ended.add(handle, of: connection)
   }
 
   /// Ends the subscription; a message that is being handled is handled to its end.
@@ -47,6 +47,8 @@ extension NATSConnection {
     _ subject: String, headers: [String] = [], queue: String? = nil, admits: (@Sendable (String) -> Bool)? = nil,
     _ handler: @escaping @Sendable (NATSMessage) -> Void
   ) throws(NATSError) -> NATSSubscription {
+    let operation = "subscribe \(subject)"
+    try checkEnded(operation)
     let number = messageCallbacks.add(MessageHandler(headers: headers, admits: admits, body: handler))
     var created: OpaquePointer?
     let closure = unsafe CNATS_closure(number)
@@ -60,12 +62,22 @@ extension NATSConnection {
       status = unsafe natsSubscription_SetPendingLimits(created, Limits.pendingMessages, Limits.pendingBytes)
     }
     guard status == NATS_OK, let created = unsafe created else {
-      let error = NATSError.last("subscribe \(subject)", status)
+      let error = NATSError.last(operation, status)
       messageCallbacks.remove(number)
-      unsafe natsSubscription_Destroy(created)
+      if let created = unsafe created {
+        _ = unsafe natsSubscription_Unsubscribe(created)
+        unsafe ended.add(created, of: self)
+      }
       throw error
     }
     return unsafe NATSSubscription(created, number, self)
+  }
+}
+
+extension NATSConnection {
+  /// Refuses a further subscription while too many ended ones wait for the server.
+  func checkEnded(_ operation: String) throws(NATSError) {
+    guard !ended.isFull else { throw NATSError(operation, .failed, "too many ended subscriptions wait for the server") }
   }
 }
 
