@@ -32,7 +32,7 @@ enum Limits {
   static let endedSubscriptionPause = Duration.seconds(1)
   static let endedSubscriptionFlush = Duration.seconds(2)
 
-  /// Ended subscriptions that wait for a flush, in number; with more, no subscription begins. Each has some hundred bytes.
+  /// Ended subscriptions that wait for a flush, in number, of some hundred bytes each; with more, no subscription begins.
   static let endedSubscriptions = 10_000
 
   /// The bytes of a credentials file: a JWT has some hundred, with many permissions some thousand.

@@ -55,7 +55,9 @@ struct EndedSubscriptionTests {
     defer { server.signal(SIGCONT) }
     var error: NATSError?
     for _ in 0..<20_000 where error == nil {
-      do throws(NATSError) { try client.connection.subscribe("a") { _ in }.cancel() } catch let thrown { error = thrown }
+      do throws(NATSError) { try client.connection.subscribe("a") { _ in }.cancel() } catch let thrown {
+        error = thrown
+      }
     }
     #expect(error?.message.contains("too many ended subscriptions") == true, "\(String(describing: error))")
   }
