@@ -15,7 +15,8 @@ static const int cares_timeout = ARES_ETIMEOUT;
 static const int cares_refused = ARES_ECONNREFUSED;
 
 // Whether c-ares reads the zones of servers (fe80::53%eth0), as 1.34 does and 1.18 does not.
-static const int cares_reads_zones = ARES_VERSION >= 0x011800;
+// A function, because the compiler warns of code that a constant excludes.
+static inline int cares_reads_zones(void) { return ARES_VERSION >= 0x011800; }
 
 // Switches off the cache of answers that c-ares has since 1.31: the answers of an earlier network would be returned, and the
 // users of this library have caches of their own. Returns the bits for the mask of ares_init_options.

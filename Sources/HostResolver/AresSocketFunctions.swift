@@ -55,7 +55,7 @@ extension AresChannel {
       guard names.contains(where: { $0.contains("%") }) else { return }
       servers = names.filter { Resolver.server($0) != nil }
     }
-    if cares_reads_zones == 0 {
+    if cares_reads_zones() == 0 {
       zones = Resolver.zones(of: servers)
       if !zones.isEmpty { unsafe setSocketFunctions(of: opened) }
       servers = servers.map(Resolver.withoutZone)
