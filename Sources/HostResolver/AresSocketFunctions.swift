@@ -59,6 +59,8 @@ extension AresChannel {
       zones = Resolver.zones(of: servers)
       if !zones.isEmpty { unsafe setSocketFunctions(of: opened) }
       servers = servers.map(Resolver.withoutZone)
+    } else {
+      servers = servers.map(Resolver.withZoneAtTheEnd)
     }
     let list = servers.joined(separator: ",")
     guard unsafe ares_set_servers_ports_csv(opened, list) == cares_success else {
@@ -85,6 +87,12 @@ extension Resolver {
       if let index = index == 0 ? UInt32(name) : index { zones[address.octets] = index }
     }
     return zones
+  }
+
+  /// A server as c-ares 1.34 reads it, with the zone after the port: `[fe80::1]:53%eth0`.
+  static func withZoneAtTheEnd(_ server: String) -> String {
+    guard let zone = server.firstIndex(of: "%"), let end = server.firstIndex(of: "]"), zone < end else { return server }
+    return String(server[..<zone] + server[end...] + server[zone..<end])
   }
 
   /// A server without its zone.

@@ -107,12 +107,13 @@ final class ProberLoop {
     return true
   }
 
-  /// Cancels all checks, including those that are not started.
+  /// Cancels all checks, including those that are not started, and closes all connections.
   private func cancelAll() {
     commands.close()
     for case .check(let check) in commands.queue + mailbox.take().messages { checks[check.id] = check }
     for check in Array(checks.values) { conclude(check, .cancelled) }
     runCompletions()
+    transfers.cleanUp()
   }
 
   /// Continues checks that a limiter has admitted.

@@ -28,7 +28,11 @@ internal import HostResolver
     unsafe ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
   }
 
-  deinit { unsafe curl_multi_cleanup(multi) }
+  /// Frees the handle, when all transfers have ended; the group cannot be used any more.
+  ///
+  /// Not when the group is released: libcurl then closes the connections that it has kept until their servers close them, and
+  /// calls the loop, which is the group's owner.
+  func cleanUp() { unsafe curl_multi_cleanup(multi) }
 
   var hasCapacity: Bool { count < Limits.curlGroup }
 

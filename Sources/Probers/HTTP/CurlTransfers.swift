@@ -14,6 +14,12 @@ internal import CCurl
 
   deinit { unsafe idle.forEach { unsafe curl_easy_cleanup($0) } }
 
+  /// Ends all groups, with the connections that libcurl has kept.
+  func cleanUp() {
+    groups.forEach { $0.cleanUp() }
+    groups = []
+  }
+
   /// A group with capacity for one more transfer; nil if libcurl is not available.
   func group() -> CurlGroup? {
     if let known = groups.first(where: \.hasCapacity) { return known }

@@ -74,7 +74,9 @@ struct HTTPVersionTests {
   func connectionErrors(code: UInt8) async throws {
     let received = Received()
     let result = try await check(try server(frames: Frame.goAway(code), received))
-    #expect(result.state == .down && result.reason == .noReply, "\(result)")
+    // libcurl 8.14 sends the request again, because the server has not processed it (RFC 9113 §6.8).
+    let isSentAgain = result.state == .up && received.all == ["2", "1.1"]
+    #expect(isSentAgain || result.state == .down && result.reason == .noReply, "\(result)")
   }
 
   @Test("HTTP/1.1 alone is offered if the module says so")
