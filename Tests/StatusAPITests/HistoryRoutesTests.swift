@@ -37,6 +37,20 @@ import Testing
     #expect(try service.problem("/targets/none/badge.svg") == "notFound")
   }
 
+  @Test(arguments: [
+    ("30d", "30d"), ("720h", "30d"), ("2d", "2d"), ("400d", "400d"), ("1d", "24h"), ("24h", "24h"), ("90s", "90s"),
+    ("36h", "36h"), ("49h", "49h"), ("43200m", "30d"),
+  ])
+  func badgesNameTheirWindow(window: String, text: String) throws {
+    let fixture = try HistoryFixture()
+    defer { fixture.close() }
+    _ = try fixture.service.ask(
+      "/targets/db", ["Content-Type": "application/json"], method: "PUT",
+      body: Array(#"{"target": "tcp://10.0.0.9:1", "paused": true}"#.utf8))
+    let badge = try fixture.service.ask("/targets/db/badge.svg?metric=uptime&window=\(window)")
+    #expect(badge.text.contains(">db uptime \(text)</text>"), "\(badge.text)")
+  }
+
   @Test func pagesFollowTheirLinks() throws {
     let fixture = try HistoryFixture()
     defer { fixture.close() }

@@ -52,7 +52,7 @@ enum BadgeRoutes {
         return try reader.uptimes(of: [target], in: end - window..<end).first?.availability
       },
       { availability in
-        let length = DurationFormat.shortest(.microseconds(window))
+        let length = HistoryTimeParameter.text(window)
         let label = "\(id) uptime \(length)"
         guard let availability else { return response(HistoryBadge(label: label, value: "unknown", color: .grey)) }
         let color: HistoryBadge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
