@@ -1,6 +1,6 @@
 """The cost of a data directory: latency with and without it, alternately; commit lag under load; starts; idle memory.
 
-Options select parts: latency, faults, load, readers, starts, idle.
+Options select parts: latency, faults, load, writes, readers, starts, idle.
 """
 import os
 import re
@@ -23,6 +23,7 @@ from start import memory
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
 CHANGES = int(os.environ.get("CHANGES", "2000"))
 LOAD_SECONDS = 10
+WRITE_SECONDS = 120
 RUNS = 20
 LINKS = 40
 READERS = 50
@@ -149,6 +150,37 @@ def load(binary, kernel, messages):
           f"log {wal / 1048576:.1f} MiB")
     daemon.stop()
     store.remove()
+
+
+def written(daemon):
+    """The bytes that a process has had written to the disk, in whole pages of the page cache."""
+    with open(f"/proc/{daemon.pid}/io") as file:
+        return int(re.search(r"^write_bytes: (\d+)", file.read(), re.MULTILINE)[1])
+
+
+def writes(binary, kernel, messages):
+    """The bytes on the disk for each event, at one event a second and at a thousand, with its part of the checkpoints."""
+    for rate, seconds in ((1, WRITE_SECONDS), (1000, 30)):
+        store = Store()
+        daemon = Daemon(binary, "--log-level", "notice", *store.options)
+        stream = open_stream(daemon)
+        # The start is copied into the database ten seconds after its last event.
+        time.sleep(12)
+        before, events = written(daemon), metric(daemon, "reachd_event_log_events_total")
+        received = [0]
+        drain = threading.Thread(
+            target=lambda: [received.append(len(part)) for part in iter(lambda: stream.recv(1 << 20), b"")], daemon=True)
+        drain.start()
+        start = time.monotonic()
+        for number in range(rate * seconds):
+            time.sleep(max(0, start + number / rate - time.monotonic()))
+            kernel.send(messages[number % len(messages)])
+        time.sleep(12)
+        events = metric(daemon, "reachd_event_log_events_total") - events
+        print(f"{rate} events/s for {seconds} s: {(written(daemon) - before) / events / 1000:.1f} kB written for each of "
+              f"{events:.0f} events of {sum(received) / events:.0f} bytes")
+        daemon.stop()
+        store.remove()
 
 
 class Process:

@@ -126,7 +126,7 @@ internal import Logging
 
   private static func size(_ connection: DatabaseConnection) throws -> Int64 {
     let pages = try connection.query("PRAGMA page_count") { $0.integer(0) }
-    return (pages.first ?? 0) * 4_096
+    return (pages.first ?? 0) * (try connection.pageSize())
   }
 
   private static func report(_ name: String, rounds: Int = 200, _ body: () throws -> Bool) {

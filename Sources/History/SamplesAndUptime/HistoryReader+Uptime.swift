@@ -20,8 +20,9 @@ extension HistoryReader {
     var timeline = try timeline(since: window.lowerBound)
     let first = try firstEntry(at: window.lowerBound, timeline)
     let opening = try opening(of: target, before: first)
-    if opening.count > 1, let run = opening.first?.run {
-      timeline = try self.timeline(since: window.lowerBound, from: run)
+    // An open outage may have begun any number of runs before the window.
+    if let outage = opening.first, outage.state == .down {
+      timeline = try self.timeline(since: window.lowerBound, from: outage.run)
     }
     var uptime = start(with: opening, at: window.lowerBound, timeline)
     var steps: [UptimeStep] = []
@@ -59,7 +60,7 @@ extension HistoryReader {
     let end = try firstEntry(at: window.upperBound, timeline)
     var openings: [[Change]] = []
     for target in targets { openings.append(try opening(of: target, before: first)) }
-    if let run = openings.filter({ $0.count > 1 }).compactMap(\.first?.run).min() {
+    if let run = openings.compactMap(\.first).filter({ $0.state == .down }).map(\.run).min() {
       timeline = try self.timeline(since: window.lowerBound, from: run)
     }
     var uptimes = openings.map { start(with: $0, at: window.lowerBound, timeline) }
