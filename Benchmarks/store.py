@@ -449,7 +449,7 @@ def all_starts(binary):
 
 
 def main(binary, *parts):
-    parts = parts or ("latency", "faults", "load", "readers", "starts", "idle")
+    parts = parts or ("latency", "faults", "load", "writes", "readers", "starts", "idle")
     index = enter_new_namespace()
     kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
     kernel.bind((0, 0))
@@ -464,10 +464,12 @@ def main(binary, *parts):
             case "latency": latency(binary, kernel, messages)
             case "faults": faults(binary, kernel, messages)
             case "load": load(binary, kernel, changes)
+            case "writes": writes(binary, kernel, messages)
             case "readers": readers(binary, kernel, changes)
             case "starts": all_starts(binary)
             case "idle": idle(binary)
-            case _: raise SystemExit(f"unknown part {part!r}; there are latency, faults, load, readers, starts and idle")
+            case _: raise SystemExit(f"unknown part {part!r}; "
+                                  "there are latency, faults, load, writes, readers, starts and idle")
 
 
 if __name__ == "__main__":

@@ -86,6 +86,12 @@ extension Limits {
   /// The time after which retention examines transitions and subjects again that it has kept.
   static let examination = Duration.seconds(3_600)
 
+  /// Bytes of a file of the tz database; the largest has four kilobytes.
+  static let timeZoneBytes = 64 << 10
+
+  /// Time zones in memory, some kilobytes each.
+  static let timeZones = 64
+
   /// The interval of a task that runs only at the end.
   static let never = Duration.seconds(100 * 365 * 86_400)
 }

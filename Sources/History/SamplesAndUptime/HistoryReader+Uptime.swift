@@ -17,6 +17,14 @@ extension HistoryReader {
   /// - Returns: the uptime in each step.
   /// - Throws: SQLite's error.
   public func uptime(of target: Int64, in window: Range<Int64>, step: Int64) throws(DatabaseError) -> [UptimeStep] {
+    try uptime(of: target, in: UptimeWindow(window, step: step))
+  }
+
+  /// Computes the uptime of one target in the steps of a window.
+  ///
+  /// - Throws: SQLite's error.
+  public func uptime(of target: Int64, in steps: UptimeWindow) throws(DatabaseError) -> [UptimeStep] {
+    let window = steps.range
     var timeline = try timeline(since: window.lowerBound)
     let first = try firstEntry(at: window.lowerBound, timeline)
     let opening = try opening(of: target, before: first)
@@ -25,15 +33,12 @@ extension HistoryReader {
       timeline = try self.timeline(since: window.lowerBound, from: outage.run)
     }
     var uptime = start(with: opening, at: window.lowerBound, timeline)
-    var steps: [UptimeStep] = []
-    var end = window.lowerBound
+    var found: [UptimeStep] = []
     /// Ends the steps that are over at a moment.
     func finish(until time: Int64) {
-      while end < window.upperBound, end + step <= time || time >= window.upperBound {
-        let begin = end
-        end = min(window.upperBound, end + step)
-        uptime.advance(to: end, monitored: timeline.monitored)
-        steps.append(UptimeStep(start: begin, summary: uptime.take()))
+      while found.count < steps.steps, steps.bounds[found.count + 1] <= time {
+        uptime.advance(to: steps.bounds[found.count + 1], monitored: timeline.monitored)
+        found.append(UptimeStep(start: steps.bounds[found.count], summary: uptime.take()))
       }
     }
     try changes("subject = ? AND id >= ?", [.integer(target), .integer(first)]) { change in
@@ -44,7 +49,7 @@ extension HistoryReader {
       return true
     }
     finish(until: window.upperBound)
-    return steps
+    return found
   }
 
   /// Computes the uptime of many targets in one window.
