@@ -23,7 +23,7 @@ from start import memory
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
 CHANGES = int(os.environ.get("CHANGES", "2000"))
 LOAD_SECONDS = 10
-WRITE_SECONDS = 120
+WRITE_SECONDS = 60
 RUNS = 20
 LINKS = 40
 READERS = 50
@@ -163,14 +163,24 @@ def writes(binary, kernel, messages):
     for rate, seconds in ((1, WRITE_SECONDS), (1000, 30)):
         store = Store()
         daemon = Daemon(binary, "--log-level", "notice", *store.options)
-        stream = open_stream(daemon)
+        stream = daemon.connect()
+        stream.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        read_until_quiet(stream, 2.5)
         # The start is copied into the database ten seconds after its last event.
         time.sleep(12)
         before, events = written(daemon), metric(daemon, "reachd_event_log_events_total")
+        stream.settimeout(None)
         received = [0]
-        drain = threading.Thread(
-            target=lambda: [received.append(len(part)) for part in iter(lambda: stream.recv(1 << 20), b"")], daemon=True)
-        drain.start()
+
+        def drain():
+            try:
+                while part := stream.recv(1 << 20):
+                    received.append(len(part))
+            except OSError:
+                # It is closed at the end.
+                pass
+
+        threading.Thread(target=drain, daemon=True).start()
         start = time.monotonic()
         for number in range(rate * seconds):
             time.sleep(max(0, start + number / rate - time.monotonic()))
@@ -179,6 +189,7 @@ def writes(binary, kernel, messages):
         events = metric(daemon, "reachd_event_log_events_total") - events
         print(f"{rate} events/s for {seconds} s: {(written(daemon) - before) / events / 1000:.1f} kB written for each of "
               f"{events:.0f} events of {sum(received) / events:.0f} bytes")
+        stream.close()
         daemon.stop()
         store.remove()
 
@@ -458,13 +469,16 @@ def main(binary, *parts):
     # The others are measured with one interface.
     changes = None
     for part in parts:
-        if part in ("load", "readers") and changes is None:
+        if part in ("load", "writes", "readers") and changes is None:
             changes = link_changes()
         match part:
             case "latency": latency(binary, kernel, messages)
             case "faults": faults(binary, kernel, messages)
             case "load": load(binary, kernel, changes)
-            case "writes": writes(binary, kernel, messages)
+            case "writes":
+                # An interface changes; then the route, whose events are longer.
+                writes(binary, kernel, changes)
+                writes(binary, kernel, messages)
             case "readers": readers(binary, kernel, changes)
             case "starts": all_starts(binary)
             case "idle": idle(binary)

@@ -19,7 +19,8 @@ public struct CalendarMonth: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(year)-\(month < 10 ? "0" : "")\(month)" }
 
   private var days: ClosedRange<Int64> {
-    CalendarDay(year: year, month: month).number...CalendarDay(year: month == 12 ? year + 1 : year, month: month % 12 + 1)
+    CalendarDay(year: year, month: month)
+      .number...CalendarDay(year: month == 12 ? year + 1 : year, month: month % 12 + 1)
       .number
   }
 

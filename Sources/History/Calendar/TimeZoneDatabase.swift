@@ -19,6 +19,7 @@ public final class TimeZoneDatabase: Sendable {
   /// It reads a file the first time.
   ///
   /// - Parameter name: such as `Europe/Berlin`; `UTC` needs no file.
+  /// - Returns: the rules.
   public func rules(_ name: String) -> TimeZoneRules? {
     if name == "UTC" { return .utc }
     guard Self.isName(name) else { return nil }

@@ -31,7 +31,8 @@ public struct TimeZoneRules: Hashable, Sendable {
   public init?(tzif bytes: [UInt8]) {
     var reader = TZifReader(bytes)
     // The first block is for programs that know only 32 bits.
-    guard let old = reader.header(), old.version >= 0x32, reader.skip(old.bytes(timeSize: 4)), let header = reader.header(),
+    guard let old = reader.header(), old.version >= 0x32, reader.skip(old.bytes(timeSize: 4)),
+      let header = reader.header(),
       header.leapSeconds == 0, header.types > 0
     else { return nil }
     var times: [Int64] = []
@@ -117,7 +118,9 @@ private struct TZifReader {
   }
 
   mutating func header() -> Header? {
-    guard let magic = take(4), magic.elementsEqual("TZif".utf8), let version = take(1)?.first, skip(15) else { return nil }
+    guard let magic = take(4), magic.elementsEqual("TZif".utf8), let version = take(1)?.first, skip(15) else {
+      return nil
+    }
     var counts: [Int] = []
     for _ in 0..<6 {
       // The file is limited to some kilobytes.

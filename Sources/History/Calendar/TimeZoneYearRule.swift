@@ -115,7 +115,7 @@ struct TimeZoneYearRule: Hashable, Sendable {
     return isNegative ? -seconds : seconds
   }
 
-  /// `,M3.5.0/2`
+  /// Parses a part such as `,M3.5.0/2`.
   private static func moment(_ rest: inout Text) -> Moment? {
     guard skip(",", &rest), let day = day(&rest) else { return nil }
     guard skip("/", &rest) else { return Moment(day: day, time: 7_200) }
