@@ -283,7 +283,9 @@ let package = Package(
     tests("TerminalUITests", ["TerminalUI", "JSONFormat", "ReachabilityModel"]),
     tests("CredentialsTests", ["Credentials"]),
     tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
-    tests("HistoryTests", ["History", "Database", "EventLoop", "ReachabilityModel", "Locks", "TestSupport", logging]),
+    tests(
+      "HistoryTests",
+      ["History", "Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", "TestSupport", logging]),
     tests(
       "FleetTests",
       [

@@ -1,6 +1,6 @@
 """The cost of a data directory: latency with and without it, alternately; commit lag under load; starts; idle memory.
 
-Options select parts: latency, faults, load, readers, starts, idle.
+Options select parts: latency, faults, load, writes, readers, starts, idle.
 """
 import os
 import re
@@ -23,6 +23,7 @@ from start import memory
 ROUNDS = int(os.environ.get("ROUNDS", "10"))
 CHANGES = int(os.environ.get("CHANGES", "2000"))
 LOAD_SECONDS = 10
+WRITE_SECONDS = 60
 RUNS = 20
 LINKS = 40
 READERS = 50
@@ -149,6 +150,48 @@ def load(binary, kernel, messages):
           f"log {wal / 1048576:.1f} MiB")
     daemon.stop()
     store.remove()
+
+
+def written(daemon):
+    """The bytes that a process has had written to the disk, in whole pages of the page cache."""
+    with open(f"/proc/{daemon.pid}/io") as file:
+        return int(re.search(r"^write_bytes: (\d+)", file.read(), re.MULTILINE)[1])
+
+
+def writes(binary, kernel, messages):
+    """The bytes on the disk for each event, at one event a second and at a thousand, with its part of the checkpoints."""
+    for rate, seconds in ((1, WRITE_SECONDS), (1000, 30)):
+        store = Store()
+        daemon = Daemon(binary, "--log-level", "notice", *store.options)
+        stream = daemon.connect()
+        stream.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        read_until_quiet(stream, 2.5)
+        # The start is copied into the database ten seconds after its last event.
+        time.sleep(12)
+        before, events = written(daemon), metric(daemon, "reachd_event_log_events_total")
+        stream.settimeout(None)
+        received = [0]
+
+        def drain():
+            try:
+                while part := stream.recv(1 << 20):
+                    received.append(len(part))
+            except OSError:
+                # It is closed at the end.
+                pass
+
+        threading.Thread(target=drain, daemon=True).start()
+        start = time.monotonic()
+        for number in range(rate * seconds):
+            time.sleep(max(0, start + number / rate - time.monotonic()))
+            kernel.send(messages[number % len(messages)])
+        time.sleep(12)
+        events = metric(daemon, "reachd_event_log_events_total") - events
+        print(f"{rate} events/s for {seconds} s: {(written(daemon) - before) / events / 1000:.1f} kB written for each of "
+              f"{events:.0f} events of {sum(received) / events:.0f} bytes")
+        stream.close()
+        daemon.stop()
+        store.remove()
 
 
 class Process:
@@ -417,7 +460,7 @@ def all_starts(binary):
 
 
 def main(binary, *parts):
-    parts = parts or ("latency", "faults", "load", "readers", "starts", "idle")
+    parts = parts or ("latency", "faults", "load", "writes", "readers", "starts", "idle")
     index = enter_new_namespace()
     kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
     kernel.bind((0, 0))
@@ -426,16 +469,21 @@ def main(binary, *parts):
     # The others are measured with one interface.
     changes = None
     for part in parts:
-        if part in ("load", "readers") and changes is None:
+        if part in ("load", "writes", "readers") and changes is None:
             changes = link_changes()
         match part:
             case "latency": latency(binary, kernel, messages)
             case "faults": faults(binary, kernel, messages)
             case "load": load(binary, kernel, changes)
+            case "writes":
+                # An interface changes; then the route, whose events are longer.
+                writes(binary, kernel, changes)
+                writes(binary, kernel, messages)
             case "readers": readers(binary, kernel, changes)
             case "starts": all_starts(binary)
             case "idle": idle(binary)
-            case _: raise SystemExit(f"unknown part {part!r}; there are latency, faults, load, readers, starts and idle")
+            case _: raise SystemExit(f"unknown part {part!r}; "
+                                  "there are latency, faults, load, writes, readers, starts and idle")
 
 
 if __name__ == "__main__":

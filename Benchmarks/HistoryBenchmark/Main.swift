@@ -40,7 +40,8 @@ internal import Logging
       PRAGMA cache_size = -3000000;
       BEGIN;
       UPDATE run SET boot = 'earlier', started = \(start), started_uptime = \(boot), alive = \(now.wall),
-        alive_uptime = \(boot + days * day);
+        alive_uptime = \(boot + days * day), service = 0;
+      UPDATE stretch SET at = \(start), uptime = \(boot), event = 0, transition = 1;
       DELETE FROM transition;
       DELETE FROM subject;
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(targets))
@@ -126,7 +127,7 @@ internal import Logging
 
   private static func size(_ connection: DatabaseConnection) throws -> Int64 {
     let pages = try connection.query("PRAGMA page_count") { $0.integer(0) }
-    return (pages.first ?? 0) * 4_096
+    return (pages.first ?? 0) * (try connection.pageSize())
   }
 
   private static func report(_ name: String, rounds: Int = 200, _ body: () throws -> Bool) {

@@ -41,6 +41,15 @@ extension DataDirectory {
     return try locked(descriptor, path).map { LockFile(descriptor: $0, isNew: isNew, isReadOnly: isReadOnly) }
   }
 
+  /// Locks the lock file for a process that writes nothing; nil when another process has, and -1 if there is none.
+  static func existingLockFile(in directory: String) throws(DatabaseFileError) -> Int32? {
+    let path = "\(directory)/\(lockName)"
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    if descriptor < 0, errno == ENOENT { return -1 }
+    guard descriptor >= 0 else { throw DatabaseFileError("open", path) }
+    return try locked(descriptor, path)
+  }
+
   /// The descriptor after it was locked; nil, and closed, when another process has the lock.
   private static func locked(_ descriptor: Int32, _ path: String) throws(DatabaseFileError) -> Int32? {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }

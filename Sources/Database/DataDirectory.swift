@@ -45,6 +45,32 @@ internal import Glibc
     isReadOnly = lock.isReadOnly
   }
 
+  /// Opens a directory and locks it without changing anything in it, as on a read-only file system; nil when another process
+  /// has it.
+  ///
+  /// - Parameter location: the path of a directory; one that a service has not used has no lock file.
+  /// - Throws: the failed system call.
+  public init?(reading location: String) throws(DatabaseFileError) {
+    let path = try Self.resolved(location)
+    guard let directory = try Self.lockDirectory(path) else { return nil }
+    let lock: Int32?
+    do throws(DatabaseFileError) {
+      lock = try Self.existingLockFile(in: path)
+    } catch {
+      close(directory)
+      throw error
+    }
+    guard let lock else {
+      close(directory)
+      return nil
+    }
+    self.path = path
+    self.directory = directory
+    self.lock = lock
+    hasNewLock = false
+    isReadOnly = true
+  }
+
   deinit {
     close(lock)
     close(directory)
@@ -84,6 +110,21 @@ internal import Glibc
     }
     // Before SQLite opens it: closing a file that SQLite has open would drop SQLite's locks (POSIX record locks).
     close(descriptor)
+  }
+
+  /// Takes the permissions of a file from all users but its owner, if it exists and is a regular file: a copy that was
+  /// restored has those of the program that wrote it.
+  ///
+  /// By its path: closing a descriptor of a file that SQLite has open would drop SQLite's locks.
+  ///
+  /// - Throws: the failed system call, as when the file belongs to another user.
+  public func restrict(_ name: String) throws(DatabaseFileError) {
+    let path = path + "/" + name
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
+      return
+    }
+    guard unsafe chmod(path, 0o600) == 0 else { throw DatabaseFileError("chmod", path) }
   }
 
   /// Renames a file, if it exists; the new name replaces a file of that name.

@@ -10,14 +10,18 @@ internal import CSQLite
     case readWrite
     /// For reading; the file must exist.
     case readOnly
+    /// For reading a file without a log that no process writes: nothing is created beside it, as on a read-only file system.
+    case immutable
   }
 
   /// The path of the database file.
   public let path: String
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private var statements: [String: OpaquePointer] = unsafe [:]
   private let deadline: DatabaseDeadline
-  private let log: DatabaseLogPages
+  let log: DatabaseLogPages
+  /// Known when the file has its first table; an error of the file ends the next transaction, too.
+  lazy var pageBytes = (try? pageSize()).map { Int($0) } ?? 4096
 
   /// Opens a file, by default with a write-ahead log that closing does not checkpoint.
   ///
@@ -26,10 +30,15 @@ internal import CSQLite
   ///   - mode: how to open it.
   /// - Throws: SQLite's error; a damaged file is found at its first use.
   public init(_ path: String, _ mode: Mode = .readWrite) throws(DatabaseError) {
-    let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let access =
+      switch mode {
+      case .readWrite: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      }
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     var opened: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    let code = unsafe sqlite3_open_v2(mode == .immutable ? Self.immutableURI(path) : path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened = unsafe opened else {
       unsafe sqlite3_close_v2(opened)
       throw DatabaseError("open", path, code: code)
@@ -144,7 +153,7 @@ internal import CSQLite
     }
   }
 
-  private func failure(_ operation: String, _ code: Int32) -> DatabaseError {
+  func failure(_ operation: String, _ code: Int32) -> DatabaseError {
     DatabaseError(operation, path, code: code, unsafe String(cString: sqlite3_errmsg(handle)))
   }
 
@@ -176,24 +185,5 @@ internal import CSQLite
   public var deadlineNanoseconds: Int64? {
     get { deadline.nanoseconds }
     set { deadline.nanoseconds = newValue }
-  }
-
-  // MARK: - Write-ahead log
-
-  /// The pages of the write-ahead log after the last commit of this connection.
-  public var logPages: Int { log.count }
-
-  /// Copies as much of the write-ahead log into the database as no reader prevents (SQLITE_CHECKPOINT_PASSIVE).
-  ///
-  /// - Returns: the pages of the log, and how many of them are in the database now.
-  /// - Throws: SQLite's error.
-  @discardableResult
-  public func checkpoint() throws(DatabaseError) -> (pages: Int, copied: Int) {
-    var pages: Int32 = 0
-    var copied: Int32 = 0
-    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
-    guard code == SQLITE_OK || code == SQLITE_BUSY else { throw failure("checkpoint", code) }
-    if pages == copied { log.reset() }
-    return (Int(pages), Int(copied))
   }
 }

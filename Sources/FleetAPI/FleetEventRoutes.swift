@@ -24,7 +24,7 @@ enum FleetEventRoutes {
       summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
     ) { (context) throws(Problem) in
       let selection = try selection(context)
-      let known = context.request.headers["Last-Event-ID"] ?? context.query["lastEventId"]
+      let known = context.lastEventID
       let id = known.flatMap(FleetEventID.init)
       if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
       guard case .wait = fleet.subscribe(after: id).resume else {

@@ -7,6 +7,8 @@ public struct RetentionProgress: Sendable, Equatable {
   var examined: Int64 = 0
   /// When the first of them was, in microseconds of CLOCK_BOOTTIME; nil if none is.
   var since: Int64?
+  /// Which rows of the table `subject` nothing uses.
+  var subjects = SubjectSweep()
 
   /// No transition is examined.
   public init() {}
@@ -14,7 +16,7 @@ public struct RetentionProgress: Sendable, Equatable {
   /// Begins again after some time: examined transitions may not be the last of their subject any more.
   mutating func expire(at time: Int64) {
     guard let begun = since, time - begun >= Int64(Limits.examination / .microseconds(1)) else { return }
-    self = RetentionProgress()
+    (examined, since) = (0, nil)
   }
 }
 
@@ -26,24 +28,27 @@ public enum HistoryRetention {
   ///   - connection: the connection that writes, in a transaction.
   ///   - policy: what to keep.
   ///   - progress: what earlier calls have examined.
+  ///   - inUse: the numbers of subjects that have samples in memory.
   ///   - now: the present time.
   /// - Returns: whether more may have to be deleted.
   /// - Throws: SQLite's error.
   public static func apply(
     _ connection: DatabaseConnection, _ policy: RetentionPolicy, _ progress: inout RetentionProgress,
-    now: StoreTime = .now
+    inUse: Set<Int64> = [], now: StoreTime = .now
   ) throws(DatabaseError) -> Bool {
     progress.expire(at: now.uptime)
     let service = try ServiceTime.now(now, in: connection)
     let contents = try contents(connection, policy, after: progress.examined, now, service)
-    guard let step = policy.steps(contents, at: service).first else { return false }
+    guard let step = policy.steps(contents, at: service).first else {
+      return try progress.subjects.advance(connection, inUse: inUse, at: now.uptime)
+    }
     if case .transitions(let first) = step {
       progress.since = progress.since ?? now.uptime
       progress.examined = try deleteTransitions(after: progress.examined, before: first, connection)
     } else {
       try delete(step, connection)
     }
-    try connection.run("PRAGMA incremental_vacuum(\(Limits.vacuumedPages))")
+    try connection.run("PRAGMA incremental_vacuum(\(Limits.vacuumedBytes / connection.pageSize()))")
     return true
   }
 
@@ -69,7 +74,8 @@ public enum HistoryRetention {
   ///
   /// The last one stays although a later one follows: it is the state of the subject at the beginning of what is kept.
   /// The last one of a subject that was removed says nothing that its absence does not say. Without its deletion, names
-  /// that are used once, as those of containers' interfaces, would stay.
+  /// that are used once, as those of containers' interfaces, would stay. It stays as long as its event, which is read with
+  /// its subject: a subject without transitions has no events.
   ///
   /// - Returns: the last row number that was examined.
   private static func deleteTransitions(after examined: Int64, before bound: Int64, _ connection: DatabaseConnection)
@@ -82,11 +88,13 @@ public enum HistoryRetention {
     guard let last = last.first ?? nil else { return bound - 1 }
     try connection.run(
       """
-      DELETE FROM transition WHERE id > ? AND id <= ? AND (new IN (?, ?) OR EXISTS (
+      DELETE FROM transition WHERE id > ? AND id <= ? AND (EXISTS (
         SELECT 1 FROM transition AS later
-        WHERE later.subject = transition.subject AND later.id > transition.id AND later.id < ?))
-      """, .integer(examined), .integer(last), .integer(Int64(StateCode.interfaceRemoved.rawValue)),
-      .integer(Int64(StateCode.targetRemoved.rawValue)), .integer(bound))
+        WHERE later.subject = transition.subject AND later.id > transition.id AND later.id < ?)
+        OR new IN (?, ?) AND NOT (seq >= ifnull((SELECT min(seq) FROM event), seq + 1)
+          AND epoch = (SELECT value FROM meta WHERE key = 'epoch')))
+      """, .integer(examined), .integer(last), .integer(bound),
+      .integer(Int64(StateCode.interfaceRemoved.rawValue)), .integer(Int64(StateCode.targetRemoved.rawValue)))
     try ClockStretch.forget(before: bound, in: connection)
     return last
   }
@@ -128,7 +136,7 @@ public enum HistoryRetention {
     contents.firstDay = try SamplePeriod.oldest(.day, at: service, in: connection)
     let pages = try first("PRAGMA page_count") ?? 0
     let free = try first("PRAGMA freelist_count") ?? 0
-    contents.size = (pages - free) * (try first("PRAGMA page_size") ?? 0)
+    contents.size = (pages - free) * (try connection.pageSize())
     return contents
   }
 }

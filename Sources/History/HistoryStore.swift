@@ -162,13 +162,15 @@ public final class HistoryStore: Sendable {
   ///
   /// - Parameters:
   ///   - interval: the time between two executions.
+  ///   - bytes: the bytes of events after which it is executed earlier, also while events wait; nil for never.
   ///   - runsAtEnd: whether it also runs when the store is closed.
   ///   - statement: what to write, in a transaction of its own; at most some milliseconds of work, because events wait.
   public func maintain(
-    every interval: Duration, runsAtEnd: Bool = false,
+    every interval: Duration, orAfter bytes: Int64? = nil, runsAtEnd: Bool = false,
     _ statement: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Void
   ) {
-    tasks.add(WriterMaintenanceTasks.Entry(interval: interval, runsAtEnd: runsAtEnd, body: statement))
+    tasks.add(
+      WriterMaintenanceTasks.Entry(interval: interval, bytes: bytes, runsAtEnd: runsAtEnd, body: statement))
     waker.wake()
   }
 
@@ -187,6 +189,7 @@ public final class HistoryStore: Sendable {
     thread.isClosing.set()
     waker.wake()
     let hasEnded = hasEnded.wait(atMost: timeLimit)
+    if !hasEnded { thread.logUnkept("the disk did not respond until the end of the process") }
     stall.stop()
     sync.stop()
     // A thread that the disk blocks ends with the process.

@@ -57,8 +57,8 @@ extension Limits {
   /// Roll-ups that a query reads, at about 5 µs each: 90 days of hours.
   static let latencySteps: Int64 = 2_500
 
-  /// Free pages at the end of the file that one step of retention returns to the file system: 1 MiB.
-  static let vacuumedPages = 256
+  /// Bytes of free pages at the end of the file that one step of retention returns to the file system.
+  static let vacuumedBytes: Int64 = 1 << 20
 
   /// The time between two rows of samples, and between two steps of retention.
   static let upkeepInterval = Duration.seconds(60)
@@ -66,8 +66,31 @@ extension Limits {
   /// Transactions of retention in one interval: 100,000 rows, so that a full database becomes smaller than it grows.
   static let retentionSteps = 50
 
-  /// The time after which retention examines transitions again that it has kept.
+  /// Bytes of events after which retention runs although its interval is not over: a sixty-fourth of `store.maxSize`, but
+  /// at most these, which are a second of 10,000 events a second, and at least ``smallestGrowth``.
+  static let largestGrowth: Int64 = 8 << 20
+
+  /// The lower limit of the same: retention reads some pages of each table.
+  static let smallestGrowth: Int64 = 256 << 10
+
+  /// Removed targets whose samples are searched in one transaction of retention: 3,000 periods of about 2 µs each.
+  static let probedTargets = 2
+
+  /// Subjects without any row that are deleted in an hour, eight bytes each in memory.
+  static let unusedSubjects = 100_000
+
+  /// Random numbers that are tried for a target after the highest number was used; with a full table of three quarters, the
+  /// last one of as many is free with 99.99 %.
+  static let numberAttempts = 32
+
+  /// The time after which retention examines transitions and subjects again that it has kept.
   static let examination = Duration.seconds(3_600)
+
+  /// Bytes of a file of the tz database; the largest has four kilobytes.
+  static let timeZoneBytes = 64 << 10
+
+  /// Time zones in memory, some kilobytes each.
+  static let timeZones = 64
 
   /// The interval of a task that runs only at the end.
   static let never = Duration.seconds(100 * 365 * 86_400)

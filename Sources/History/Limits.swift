@@ -26,15 +26,16 @@ enum Limits {
   /// The shortest time between two copies of the log, of which a reader may prevent the second half.
   static let checkpointInterval = Duration.milliseconds(250)
 
-  /// Pages of the log from which it is copied into the database: 16 MiB.
-  static let checkpointPages = 4000
+  /// Bytes of the log from which it is copied into the database: a little less than `journal_size_limit`, beyond which
+  /// SQLite truncates the file of the log.
+  static let checkpointBytes = 15 << 20
 
-  /// Pages of the log from which it is copied although events wait: a little more, because a moment without waiting
+  /// Bytes of the log from which it is copied although events wait: a little more, because a moment without waiting
   /// events comes soon.
-  static let checkpointForcedPages = 6000
+  static let checkpointForcedBytes = 24 << 20
 
-  /// Pages by which a database that has reached its limit may grow each time it is opened: 16 MiB, for the events that wait.
-  static let sparePages: Int64 = 4096
+  /// Bytes by which a database that has reached its limit may grow each time it is opened: 16 MiB, for the events that wait.
+  static let spareBytes: Int64 = 16 << 20
 
   /// The time between attempts to open the database after a failure.
   static let reopenDelay = Duration.seconds(5)

@@ -53,11 +53,12 @@ struct StoreFiles: Sendable {
       guard error.isDiskFailure else { throw .directory(path: directory.path, reason: "\(error)") }
       throw .unavailable
     }
+    restrictFiles()
     do throws(DatabaseError) {
       let connection = try DatabaseConnection(databasePath)
       let (version, isUsable) = try StoreSchema.version(of: connection)
       if isUsable {
-        try StoreSchema.configure(connection, isNew: version == 0, maximumPages: try maximumPages(connection))
+        try StoreSchema.configure(connection, isNew: version == 0, maximumBytes: configuration.maximumSize / 4 * 5)
         try StoreSchema.migrate(connection, from: version)
         return connection
       }
@@ -68,13 +69,15 @@ struct StoreFiles: Sendable {
     throw .newerSchema(path: databasePath, version: newer, supported: StoreSchema.version)
   }
 
-  /// The limit of the file's pages.
-  ///
-  /// Retention keeps the file below its size; the rest is for what arrives in between. A file at the limit, as after
-  /// the setting was reduced, needs some pages beyond it: events that cannot be committed would prevent retention, which
-  /// deletes nothing while the database is not open.
-  private func maximumPages(_ connection: DatabaseConnection) throws(DatabaseError) -> Int64 {
-    let present = try connection.query("PRAGMA page_count") { $0.integer(0) }.first ?? 0
-    return max(configuration.maximumSize / 4096 * 5 / 4, present + Limits.sparePages)
+  /// Has only the owner read the files, which have the credentials of targets, also after a backup was restored.
+  private func restrictFiles() {
+    for name in Self.suffixes.map({ Self.database + $0 }) + [DataDirectory.lockName] {
+      do throws(DatabaseFileError) {
+        try directory.restrict(name)
+      } catch {
+        configuration.logger.warning(
+          "other users of the machine may be able to read a file of the store", metadata: ["error": "\(error)"])
+      }
+    }
   }
 }

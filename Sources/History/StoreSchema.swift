@@ -11,12 +11,25 @@ package enum StoreSchema {
   /// The oldest version of the program's schema that can use these tables (`meta.compatible_from`).
   package static let compatibleFrom = 1
 
+  /// The bytes of a page of a new file.
+  ///
+  /// A commit writes each page that it changes, four to seven for an event, as a whole into the log (ADR 65). A file of an
+  /// earlier version keeps its pages of 4 KiB.
+  static let pageBytes = 1024
+
   /// The settings of the file and of the connection that writes it; those of the file precede its first table.
-  static func configure(_ connection: DatabaseConnection, isNew: Bool, maximumPages: Int64) throws(DatabaseError) {
+  ///
+  /// - Parameters:
+  ///   - connection: a connection to the file.
+  ///   - isNew: whether the file has no table yet.
+  ///   - maximumBytes: the size that the file must not exceed; one that is near it or beyond it may grow by
+  ///     ``Limits/spareBytes``.
+  /// - Throws: SQLite's error.
+  static func configure(_ connection: DatabaseConnection, isNew: Bool, maximumBytes: Int64) throws(DatabaseError) {
     // A commit is a write to the log. The thread `sync` synchronizes the log, so that no event waits for the disk.
     try connection.execute("PRAGMA synchronous=NORMAL")
     if isNew {
-      try connection.execute("PRAGMA page_size=4096")
+      try connection.execute("PRAGMA page_size=\(pageBytes)")
       // For incremental_vacuum: a file can become smaller without a copy of it. In a file with tables it is a transaction.
       try connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
     }
@@ -29,6 +42,9 @@ package enum StoreSchema {
     try connection.execute("PRAGMA cache_size=-1024")
     // Debian's SQLite overwrites deleted content by default, which doubles the writes of retention.
     try connection.execute("PRAGMA secure_delete=OFF")
+    let present = try connection.query("PRAGMA page_count") { $0.integer(0) }.first ?? 0
+    let pageSize = try connection.pageSize()
+    let maximumPages = max(maximumBytes / pageSize, present + Limits.spareBytes / pageSize)
     try connection.execute("PRAGMA max_page_count=\(maximumPages)")
   }
 

@@ -18,7 +18,7 @@ final class HistoryFixture {
   init() throws {
     directory = try TemporaryDirectory()
     connection = try DatabaseConnection("\(directory.path)/reachd.db", .readWrite)
-    try StoreSchema.configure(connection, isNew: true, maximumPages: 1 << 20)
+    try StoreSchema.configure(connection, isNew: true, maximumBytes: 1 << 32)
     try StoreSchema.migrate(connection, from: 0)
   }
 

@@ -182,6 +182,33 @@ import Testing
     #expect(try reader.uptimes(of: [target], in: s(1_110)..<s(1_200)) == [late])
   }
 
+  /// As many as a query does not read without need.
+  @Test func repairTimeCountsWhatWasBeforeTheWindowOverManyRestarts() throws {
+    let fixture = try HistoryFixture()
+    try fixture.begin(boot: "a", at: 0, shift: 1_000)
+    try fixture.change("target:db", to: .targetUp, at: 10)
+    try fixture.change("target:other", to: .targetUp, at: 10)
+    try fixture.change("target:db", to: .targetDown, at: 50)
+    try fixture.live(until: 100)
+    for run in Int64(1)...150 {
+      try fixture.begin(boot: run < 80 ? "a" : "b", at: 100 * run, shift: 1_000)
+      try fixture.live(until: 100 * run + 99)
+    }
+    try fixture.change("target:db", to: .targetUp, at: 15_090)
+    let reader = fixture.reader(at: 15_099)
+    let target = try #require(try reader.reference(to: "target:db"))
+    let other = try #require(try reader.reference(to: "target:other"))
+    // Each run but the first and the last has 99 seconds of it.
+    let down = 50 + 149 * 99 + 90
+    for begin in [1_020, 1_060, 9_050, 16_050, 16_089] as [Int64] {
+      let window = s(begin)..<s(16_099)
+      let each = try reader.uptime(of: target, in: window, step: s(16_099 - begin))[0].summary
+      #expect(each.endedOutages == 1)
+      #expect(each.meanTimeToRepair == s(Int64(down)), "window from \(begin)")
+      #expect(try reader.uptimes(of: [other, target], in: window)[1] == each)
+    }
+  }
+
   @Test func stepsAddUpToTheWindow() throws {
     let fixture = try filled()
     let reader = fixture.reader(at: 200)

@@ -1,4 +1,5 @@
 import Database
+import Glibc
 import Locks
 import Logging
 import ReachabilityModel
@@ -162,8 +163,23 @@ struct HistoryStoreTests {
         $0.integer(0)
       }
     }
-    #expect(pages[0] <= 256)
+    #expect(pages[0] * Int64(StoreSchema.pageBytes) <= 1 << 20)
     #expect(store.close(within: .seconds(30)))
+  }
+
+  @Test("Only the owner can read the files of a restored store", arguments: [0o644, 0o666, 0o640, 0o604, 0o755, 0o600])
+  func modes(_ mode: mode_t) throws {
+    #expect(try directory.open().close(within: .seconds(10)))
+    let names = ["reachd.db", "reachd.db-wal", "lock"]
+    let paths = names.map { "\(directory.data.path)/\($0)" }
+    for path in paths { #expect(unsafe chmod(path, mode) == 0) }
+    let store = try directory.open()
+    for path in paths + ["\(directory.data.path)/reachd.db-shm"] {
+      var status = stat()
+      #expect(unsafe stat(path, &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600, "\(path)")
+    }
+    #expect(store.close(within: .seconds(10)))
   }
 
   @Test("A second store in the same directory is refused")

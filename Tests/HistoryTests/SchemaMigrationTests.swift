@@ -17,7 +17,7 @@ import Testing
   /// Writes what 0.1.0 leaves after a clean end: two runs, events, transitions and samples.
   private func makeDatabase() throws {
     let connection = try DatabaseConnection(path, .readWrite)
-    try StoreSchema.configure(connection, isNew: true, maximumPages: 1 << 20)
+    try StoreSchema.configure(connection, isNew: true, maximumBytes: 1 << 32)
     for step in StoreSchema.migrations.prefix(3) { try connection.execute(step) }
     let now = StoreTime.now
     let (start, hour) = (now.wall - 3_600_000_000, now.wall / 3_600_000_000)

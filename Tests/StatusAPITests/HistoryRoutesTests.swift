@@ -37,6 +37,57 @@ import Testing
     #expect(try service.problem("/targets/none/badge.svg") == "notFound")
   }
 
+  @Test(arguments: [
+    ("30d", "30d"), ("720h", "30d"), ("2d", "2d"), ("400d", "400d"), ("1d", "24h"), ("24h", "24h"), ("90s", "90s"),
+    ("36h", "36h"), ("49h", "49h"), ("43200m", "30d"),
+  ])
+  func badgesNameTheirWindow(window: String, text: String) throws {
+    let fixture = try HistoryFixture()
+    defer { fixture.close() }
+    _ = try fixture.service.ask(
+      "/targets/db", ["Content-Type": "application/json"], method: "PUT",
+      body: Array(#"{"target": "tcp://10.0.0.9:1", "paused": true}"#.utf8))
+    let badge = try fixture.service.ask("/targets/db/badge.svg?metric=uptime&window=\(window)")
+    #expect(badge.text.contains(">db uptime \(text)</text>"), "\(badge.text)")
+  }
+
+  /// The last month and those before it that are over, with the steps that a month has days.
+  @Test(arguments: ["UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo"])
+  func monthsAreWindows(zone: String) throws {
+    let fixture = try HistoryFixture()
+    defer { fixture.close() }
+    _ = try fixture.service.ask(
+      "/targets/db", ["Content-Type": "application/json"], method: "PUT",
+      body: Array(#"{"target": "tcp://10.0.0.9:1", "paused": true}"#.utf8))
+    let rules = try #require(TimeZoneDatabase().rules(zone))
+    let now = fixture.history.time.wall
+    let months =
+      (0..<24).compactMap { CalendarMonth("\(2025 + $0 / 12)-\($0 % 12 < 9 ? "0" : "")\($0 % 12 + 1)") }
+      + (0..<240).compactMap { CalendarMonth("\(2027 + $0 / 12)-\($0 % 12 < 9 ? "0" : "")\($0 % 12 + 1)") }
+    var over = 0
+    for month in months {
+      let range = month.range(in: rules)
+      let query = "window=\(month)&timeZone=\(zone)"
+      let response = try fixture.service.ask("/targets/db/uptime?\(query)&step=1d")
+      guard range.upperBound <= now, range.lowerBound >= now - 400 * 86_400_000_000 else {
+        #expect(response.status == 400)
+        continue
+      }
+      over += 1
+      let uptime = try response.object()
+      #expect(uptime["since"] as? String == Timestamp(microseconds: range.lowerBound).description)
+      #expect(uptime["until"] as? String == Timestamp(microseconds: range.upperBound).description)
+      let seconds = try #require(uptime["seconds"] as? [String: Double])
+      #expect(seconds["unmonitored"] == Double(range.count) / 1_000_000)
+      #expect((uptime["steps"] as? [Any])?.count == month.days(in: rules).count - 1)
+      let list = try fixture.service.ask("/uptime?\(query)&limit=1").object()
+      #expect(list["since"] as? String == uptime["since"] as? String)
+      let badge = try fixture.service.ask("/targets/db/badge.svg?metric=uptime&\(query)").text
+      #expect(badge.contains(">db uptime \(month)</text>"), "\(badge)")
+    }
+    #expect((11...13).contains(over), "of 400 days")
+  }
+
   @Test func pagesFollowTheirLinks() throws {
     let fixture = try HistoryFixture()
     defer { fixture.close() }
@@ -137,6 +188,12 @@ import Testing
     ("/targets/db/uptime?window=2d&step=1m", "steps"), ("/targets/db/latency?step=5m", "step"),
     ("/targets/db/latency?quantiles=0.5,0.5", "quantiles"), ("/targets/db/latency?quantiles=-1", "quantiles"),
     ("/targets/db/latency?quantiles=,", "quantiles"), ("/uptime?limit=10001", "limit"), ("/uptime?label=", "label"),
+    ("/uptime?window=2026-13", "month"), ("/uptime?window=2026-1", "month"),
+    ("/uptime?window=9999-12", "is not over in UTC"),
+    ("/targets/db/uptime?window=9999-12&timeZone=Asia/Tokyo", "is not over in Asia/Tokyo before 9999-12-31T15:00:00"),
+    ("/targets/db/uptime?window=2001-10", "400 days"), ("/uptime?window=2001-10&timeZone=Europe/Nowhere", "tzdata"),
+    ("/uptime?window=2001-10&timeZone=../UTC", "tzdata"), ("/uptime?timeZone=Europe/Berlin", "needs a month"),
+    ("/uptime?window=30d&timeZone=UTC", "needs a month"), ("/targets/db/latency?window=2026-10", "window"),
   ])
   func invalidValuesAreExplained(target: String, word: String) throws {
     let fixture = try HistoryFixture()

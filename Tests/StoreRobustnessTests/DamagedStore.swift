@@ -101,10 +101,10 @@ struct DamagedStore {
 
   private mutating func copyPage() {
     var bytes = read("reachd.db")
-    let pages = bytes.count / 4096
+    let pages = bytes.count / 1024
     guard pages > 1 else { return }
     let (from, to) = (number(below: pages), number(below: pages))
-    bytes.replaceSubrange(to * 4096..<(to + 1) * 4096, with: bytes[from * 4096..<(from + 1) * 4096])
+    bytes.replaceSubrange(to * 1024..<(to + 1) * 1024, with: bytes[from * 1024..<(from + 1) * 1024])
     changes.append("page \(from) over page \(to)")
     try? write(bytes)
   }

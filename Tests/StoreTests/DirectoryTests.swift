@@ -110,8 +110,8 @@ struct DirectoryTests {
     switch kind {
     // The first byte of a page is its type. The root of the tables' definitions begins behind the header.
     case .flip: try fixture.overwrite(at: 100, with: [0x0d ^ 0xff])
-    case .zero: try fixture.overwrite(at: 0, with: [UInt8](repeating: 0, count: 3 * 4096))
-    case .cut: #expect(unsafe truncate(path, 5 * 4096 + 100) == 0)
+    case .zero: try fixture.overwrite(at: 0, with: [UInt8](repeating: 0, count: 12 * 1024))
+    case .cut: #expect(unsafe truncate(path, 20 * 1024 + 100) == 0)
     case .replace: _ = try fixture.data.write(String(repeating: "damaged ", count: 4096), as: "reachd.db")
     }
   }

@@ -170,7 +170,8 @@ struct FaultTests {
       """)
     let root = try #require(
       Int(try fixture.sqlite("SELECT rootpage FROM sqlite_schema WHERE name = 'delivery'").filter(\.isNumber)))
-    try fixture.overwrite(at: (root - 1) * 4096, with: [UInt8](repeating: 0xff, count: 4096))
+    let size = try #require(Int(try fixture.sqlite("PRAGMA page_size").filter(\.isNumber)))
+    try fixture.overwrite(at: (root - 1) * size, with: [UInt8](repeating: 0xff, count: size))
     let second = try fixture.start(configuration: configuration)
     let snapshot = try #require(try second.events().next())
     #expect(eventually(within: .seconds(30)) { second.child.errors.contains("set aside") }, "\(second.child.errors)")

@@ -95,6 +95,13 @@ struct RealDeliveryTests {
 
     var current = dispatcher()
     #expect(eventually { current.report("ops")?.state == .idle })
+    // The first position is stored after the webhook is idle. A dispatcher that finds none begins at the present end.
+    let isStored = Locked(false)
+    #expect(
+      eventually {
+        WebhookTables(store).load { positions in if positions?["ops"] != nil { isStored.withLock { $0 = true } } }
+        return isStored.withLock(\.self)
+      })
     append(20, current)
     #expect(eventually { receiver.requests.count == 20 })
     for round in 0..<5 {

@@ -29,7 +29,9 @@ public final class HistoryKeeper: Sendable {
     self.policy = policy
     self.now = now
     store.write { [recorder] (connection) throws(DatabaseError) in try recorder.recover(connection) }
-    store.maintain(every: Limits.upkeepInterval) { [weak self] _ in
+    // A flood of events must not fill the database before the interval is over.
+    let growth = min(max(Limits.smallestGrowth, policy.maximumSize / 64), Limits.largestGrowth)
+    store.maintain(every: Limits.upkeepInterval, orAfter: growth) { [weak self] _ in
       self?.flush()
       self?.retain(Limits.retentionSteps)
     }
@@ -78,7 +80,8 @@ public final class HistoryKeeper: Sendable {
     store.write { [self] (connection) throws(DatabaseError) in
       // Without the lock, because the disk may block; only the thread of the store changes the progress.
       var examined = progress.withLock(\.self)
-      let isUnfinished = try HistoryRetention.apply(connection, policy, &examined, now: now())
+      let isUnfinished = try HistoryRetention.apply(
+        connection, policy, &examined, inUse: recorder.subjects, now: now())
       progress.withLock { $0 = examined }
       hasMore.withLock { $0 = isUnfinished }
     } completion: { [self] result in

@@ -17,22 +17,28 @@ extension HistoryReader {
   /// - Returns: the uptime in each step.
   /// - Throws: SQLite's error.
   public func uptime(of target: Int64, in window: Range<Int64>, step: Int64) throws(DatabaseError) -> [UptimeStep] {
+    try uptime(of: target, in: UptimeWindow(window, step: step))
+  }
+
+  /// Computes the uptime of one target in the steps of a window.
+  ///
+  /// - Throws: SQLite's error.
+  public func uptime(of target: Int64, in steps: UptimeWindow) throws(DatabaseError) -> [UptimeStep] {
+    let window = steps.range
     var timeline = try timeline(since: window.lowerBound)
     let first = try firstEntry(at: window.lowerBound, timeline)
     let opening = try opening(of: target, before: first)
-    if opening.count > 1, let run = opening.first?.run {
-      timeline = try self.timeline(since: window.lowerBound, from: run)
+    // An open outage may have begun any number of runs before the window.
+    if let outage = opening.first, outage.state == .down {
+      timeline = try self.timeline(since: window.lowerBound, from: outage.run)
     }
     var uptime = start(with: opening, at: window.lowerBound, timeline)
-    var steps: [UptimeStep] = []
-    var end = window.lowerBound
+    var found: [UptimeStep] = []
     /// Ends the steps that are over at a moment.
     func finish(until time: Int64) {
-      while end < window.upperBound, end + step <= time || time >= window.upperBound {
-        let begin = end
-        end = min(window.upperBound, end + step)
-        uptime.advance(to: end, monitored: timeline.monitored)
-        steps.append(UptimeStep(start: begin, summary: uptime.take()))
+      while found.count < steps.steps, steps.bounds[found.count + 1] <= time {
+        uptime.advance(to: steps.bounds[found.count + 1], monitored: timeline.monitored)
+        found.append(UptimeStep(start: steps.bounds[found.count], summary: uptime.take()))
       }
     }
     try changes("subject = ? AND id >= ?", [.integer(target), .integer(first)]) { change in
@@ -43,7 +49,7 @@ extension HistoryReader {
       return true
     }
     finish(until: window.upperBound)
-    return steps
+    return found
   }
 
   /// Computes the uptime of many targets in one window.
@@ -59,7 +65,7 @@ extension HistoryReader {
     let end = try firstEntry(at: window.upperBound, timeline)
     var openings: [[Change]] = []
     for target in targets { openings.append(try opening(of: target, before: first)) }
-    if let run = openings.filter({ $0.count > 1 }).compactMap(\.first?.run).min() {
+    if let run = openings.compactMap(\.first).filter({ $0.state == .down }).map(\.run).min() {
       timeline = try self.timeline(since: window.lowerBound, from: run)
     }
     var uptimes = openings.map { start(with: $0, at: window.lowerBound, timeline) }

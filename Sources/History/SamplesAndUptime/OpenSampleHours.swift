@@ -38,6 +38,9 @@ struct OpenSampleHours: Sendable {
     }
   }
 
+  /// The targets that have samples.
+  var subjects: Set<Int64> { chunks.values.reduce(into: []) { $0.formUnion($1.keys) } }
+
   /// The samples of one target.
   func samples(of subject: Int64) -> [Sample] {
     chunks.sorted { $0.key < $1.key }.flatMap { $0.value[subject]?.samples ?? [] }

@@ -15,7 +15,7 @@ public final class SampleRecorder: Sendable {
     /// The samples since the last call of ``flush(_:)``.
     var received: [Received] = []
     var open = OpenSampleHours()
-    /// The numbers of the targets' names; there are as many as registered targets.
+    /// The numbers of the targets that had samples in the last minute.
     var references: [String: Int64] = [:]
     /// The run in the database that has these numbers; nil before the first one is read.
     var run: SampleRun?
@@ -49,6 +49,11 @@ public final class SampleRecorder: Sendable {
   /// The number of samples that were dropped, because the store did not take them.
   public var dropped: UInt64 { state.withLock(\.dropped) }
 
+  /// The numbers of the subjects of samples in memory.
+  var subjects: Set<Int64> {
+    state.withLock { state in state.open.subjects.union(state.references.values) }
+  }
+
   // MARK: - Writing, on the thread of the store
 
   /// Reads the samples that a killed process left behind.
@@ -80,7 +85,7 @@ public final class SampleRecorder: Sendable {
   public func flush(_ connection: DatabaseConnection, at now: StoreTime) throws(DatabaseError) -> Flushed {
     let time = now.wall / 1_000
     let (received, references) = state.withLock { ($0.received, $0.references) }
-    var known = references
+    var (known, used) = (references, [String: Int64]())
     var open = state.withLock(\.open)
     // A database that takes the place of another one has other numbers; the open hour is lost with the other one.
     let run = try SampleRun(connection)
@@ -88,14 +93,15 @@ public final class SampleRecorder: Sendable {
     if isReplaced { (known, open) = ([:], OpenSampleHours()) }
     var entries: [SampleStaging.Entry] = []
     for item in received {
-      var subject = known[item.subject]
-      if subject == nil { subject = try HistorySubject.reference(to: item.subject, in: connection) }
-      guard let subject else { continue }
-      known[item.subject] = subject
+      var number = used[item.subject] ?? known[item.subject]
+      if number == nil { number = try HistorySubject.reference(to: item.subject, in: connection) }
+      // A higher one, of a version that did not limit it, would be that of another target in another hour.
+      guard let subject = number, subject <= SampleKey.highestSubject else { continue }
+      used[item.subject] = subject
       entries.append(SampleStaging.Entry(subject: subject, sample: item.sample))
     }
     var flushed = Flushed(
-      count: received.count, references: known, entries: entries, isReplaced: isReplaced, run: run)
+      count: received.count, references: used, entries: entries, isReplaced: isReplaced, run: run)
     if let hour = open.closedHour(at: time) { try end(hour, of: open, at: now, connection, &flushed) }
     // After the end of the hour, which deletes the rows of that hour: samples that arrive late are not in it.
     try SampleTables.stage(entries, at: time, connection)

@@ -6,11 +6,10 @@ public struct UptimeStep: Sendable, Equatable {
   public var summary: UptimeSummary
 
   /// The steps of a window in which a target was not monitored at all.
-  public static func unmonitored(in window: Range<Int64>, step: Int64) -> [UptimeStep] {
-    stride(from: window.lowerBound, to: window.upperBound, by: Int64.Stride(min(step, Int64(window.count)))).map {
-      start in
+  public static func unmonitored(in window: UptimeWindow) -> [UptimeStep] {
+    zip(window.bounds, window.bounds.dropFirst()).map { start, end in
       var uptime = UptimeAccumulator(at: start)
-      uptime.advance(to: min(window.upperBound, start + min(step, Int64(window.count))), monitored: [])
+      uptime.advance(to: end, monitored: [])
       return UptimeStep(start: start, summary: uptime.take())
     }
   }

@@ -1,4 +1,4 @@
-public import Database
+internal import Database
 
 /// The connection that writes, with the statements of a group commit.
 ///
@@ -10,7 +10,8 @@ final class GroupCommitWriter: @unchecked Sendable {
   let run: Int64
   /// The wall clock minus CLOCK_BOOTTIME in the last stretch of the run; nil if that is not known.
   private var shift: Int64?
-  /// The numbers of subjects; there are as many as interfaces and targets.
+  /// The numbers of subjects since the last statement of another part of the program, which may be retention, which
+  /// deletes subjects.
   private var references: [String: Int64] = [:]
 
   init(_ connection: DatabaseConnection, epoch: String, run: Int64) {
@@ -37,6 +38,7 @@ final class GroupCommitWriter: @unchecked Sendable {
         try body()
         var results: [Result<Void, StoreError>] = []
         for write in group.writes { results.append(try execute(write)) }
+        if !group.writes.isEmpty { references = [:] }
         return results
       }
     } catch {
@@ -148,17 +150,5 @@ final class GroupCommitWriter: @unchecked Sendable {
       try connection.run("RELEASE statement")
       return .failure(.database(error))
     }
-  }
-}
-
-extension HistorySubject {
-  /// The number of a subject, which it gets when it is first mentioned.
-  ///
-  /// - Throws: SQLite's error; the connection must be in a transaction that writes.
-  public static func reference(to name: String, in connection: DatabaseConnection) throws(DatabaseError) -> Int64 {
-    let found = try connection.query("SELECT ref FROM subject WHERE name = ?", .text(name)) { $0.integer(0) }
-    if let found = found.first { return found }
-    try connection.run("INSERT INTO subject(name) VALUES(?)", .text(name))
-    return connection.lastInsertedRow
   }
 }

@@ -9,6 +9,8 @@ final class WriterMaintenanceTasks: Sendable {
 
   struct Entry: Sendable {
     var interval: Duration
+    /// The bytes of events after which it is due earlier; nil for none.
+    var bytes: Int64?
     var runsAtEnd: Bool
     var body: Body
   }
@@ -45,6 +47,8 @@ struct WriterMaintenance {
   private var requestedAfter: Int?
   private var checkpointAt = MonotonicInstant.now
   private var taskTimes: [MonotonicInstant] = []
+  /// The bytes of events that were committed since each task was due, and after which it is due again.
+  private var growth: [(bytes: Int64, limit: Int64)] = []
   private var filesAt = MonotonicInstant.now
 
   init(page: WriterRunPage?, tasks: WriterMaintenanceTasks) {
@@ -55,13 +59,17 @@ struct WriterMaintenance {
     aliveCommitAt = lastCommit.advanced(by: Limits.aliveCommitInterval)
   }
 
-  /// A transaction was committed.
-  mutating func noteCommit(at now: MonotonicInstant) {
+  /// A transaction with some bytes of events was committed.
+  mutating func noteCommit(at now: MonotonicInstant, bytes: Int) {
+    for index in growth.indices { growth[index].bytes += Int64(bytes) }
     // The history must not end before its last event when the process is killed.
     page?.setAlive(.now)
     lastCommit = now
     hasLog = true
   }
+
+  /// Whether a task is due because of the bytes that were committed.
+  var hasGrown: Bool { growth.contains { $0.bytes >= $0.limit } }
 
   /// When ``due(at:log:synchronized:isBusy:)`` has the next step.
   func nextDeadline(isOpen: Bool) -> MonotonicInstant? {
@@ -82,17 +90,18 @@ struct WriterMaintenance {
   ///
   /// - Parameters:
   ///   - now: the present time.
-  ///   - pages: the pages of the log.
+  ///   - bytes: the bytes of the log.
   ///   - synchronized: whether the disk has the whole log, and the number of synchronizations.
-  ///   - isBusy: whether events wait; then only what bounds the log is due.
+  ///   - isBusy: whether events wait; then only what bounds the log and the database is due.
   /// - Returns: the steps, in order.
   mutating func due(
-    at now: MonotonicInstant, log pages: Int, synchronized: (isClean: Bool, count: Int), isBusy: Bool
+    at now: MonotonicInstant, log bytes: Int, synchronized: (isClean: Bool, count: Int), isBusy: Bool
   ) -> [Step] {
-    (isBusy ? [] : repeatedSteps(at: now)) + logSteps(at: now, log: pages, synchronized)
+    (isBusy ? [] : aliveSteps(at: now)) + taskSteps(at: now, isBusy: isBusy)
+      + logSteps(at: now, log: bytes, synchronized)
   }
 
-  private mutating func repeatedSteps(at now: MonotonicInstant) -> [Step] {
+  private mutating func aliveSteps(at now: MonotonicInstant) -> [Step] {
     var steps: [Step] = []
     if now >= aliveAt {
       // Memory only: an idle service does not write to the disk for it.
@@ -103,23 +112,32 @@ struct WriterMaintenance {
       steps.append(.alive)
       aliveCommitAt = now.advanced(by: Limits.aliveCommitInterval)
     }
+    return steps
+  }
+
+  private mutating func taskSteps(at now: MonotonicInstant, isBusy: Bool) -> [Step] {
+    var steps: [Step] = []
     for (index, task) in tasks.all.enumerated() {
-      if index >= taskTimes.count { taskTimes.append(now.advanced(by: task.interval)) }
-      guard now >= taskTimes[index] else { continue }
+      if index >= taskTimes.count {
+        taskTimes.append(now.advanced(by: task.interval))
+        growth.append((0, task.bytes ?? .max))
+      }
+      guard growth[index].bytes >= growth[index].limit || !isBusy && now >= taskTimes[index] else { continue }
       steps.append(.task(task.body))
       taskTimes[index] = now.advanced(by: task.interval)
+      growth[index].bytes = 0
     }
     return steps
   }
 
   private mutating func logSteps(
-    at now: MonotonicInstant, log pages: Int, _ synchronized: (isClean: Bool, count: Int)
+    at now: MonotonicInstant, log bytes: Int, _ synchronized: (isClean: Bool, count: Int)
   ) -> [Step] {
     let isIdle = hasLog && now >= lastCommit.advanced(by: Limits.checkpointIdle)
-    guard now >= checkpointAt, isIdle || pages >= Limits.checkpointPages else { return [] }
+    guard now >= checkpointAt, isIdle || bytes >= Limits.checkpointBytes else { return [] }
     // Most of the log is enough: under load there are always commits that are not synchronized yet.
     let isSynchronized = synchronized.isClean || requestedAfter.map { synchronized.count > $0 } ?? false
-    guard isSynchronized || pages >= Limits.checkpointForcedPages else {
+    guard isSynchronized || bytes >= Limits.checkpointForcedBytes else {
       guard requestedAfter == nil else { return [] }
       requestedAfter = synchronized.count
       return [.synchronize]

@@ -9,8 +9,8 @@ extension WriterThread {
       checkFiles()
     }
     let isBusy = queue.hasWork
-    guard let commits, !isBusy || isLogLarge else { return }
-    let due = upkeep.due(at: .now, log: commits.connection.logPages, synchronized: sync.progress, isBusy: isBusy)
+    guard let commits, !isBusy || isLogLarge || upkeep.hasGrown else { return }
+    let due = upkeep.due(at: .now, log: commits.connection.logBytes, synchronized: sync.progress, isBusy: isBusy)
     for step in due where self.commits != nil {
       queue.setOnDisk(true)
       setStallTimer()
@@ -54,6 +54,7 @@ extension WriterThread {
     }
     for write in queue.close() { write.completion(.failure(.closed)) }
     onVisible()
+    logUnkept("the database could not be written until the end of the process")
     guard let commits else { return }
     let time = StoreTime.now
     do throws(DatabaseError) {
@@ -69,6 +70,13 @@ extension WriterThread {
       return logger.error("the end of the run cannot be stored", metadata: ["error": "\(error)"])
     }
     synchronizeEnd()
+  }
+
+  /// Reports how many events are not in the database, if any; readers of the next run get a gap instead.
+  func logUnkept(_ reason: Logger.Message) {
+    let events = queue.load.events
+    guard events > 0 else { return }
+    logger.error("events are not kept", metadata: ["events": "\(events)", "reason": "\(reason)"])
   }
 
   /// Writes the end of the run into the lock file, after the disk has it in the database.

@@ -122,7 +122,7 @@ internal import Logging
 
   // MARK: - Transactions
 
-  /// Commits what waits, until the log must be copied into the database.
+  /// Commits what waits, until the log must be copied into the database, or the database must not grow further.
   private func commitAll() {
     while let commits, queue.hasWork {
       let group = queue.take()
@@ -135,19 +135,19 @@ internal import Logging
       } catch {
         fail(group, error)
       }
-      if isLogLarge { return }
+      if isLogLarge || upkeep.hasGrown { return }
     }
   }
 
   /// Whether the log is copied into the database although events wait.
-  var isLogLarge: Bool { (commits?.connection.logPages ?? 0) >= Limits.checkpointPages }
+  var isLogLarge: Bool { (commits?.connection.logBytes ?? 0) >= Limits.checkpointBytes }
 
   private func finish(_ group: PendingRecords.Group, _ results: [Result<Void, StoreError>]) {
     let (isAdvanced, isKeeping) = queue.committed(group)
     // First of all: clients wait for it.
     if isAdvanced { onVisible() }
     sync.noteCommit()
-    upkeep.noteCommit(at: .now)
+    upkeep.noteCommit(at: .now, bytes: group.cost)
     for (write, result) in zip(group.writes, results) { write.completion(result) }
     if isKeeping { logger.notice("events are committed before they are published again") }
   }

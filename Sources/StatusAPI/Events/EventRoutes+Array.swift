@@ -126,7 +126,7 @@ private struct EventArray: Sendable {
 extension RequestContext {
   /// The id of the last event that the client has received; nil for none, which an EventSource also sends as an empty id (HTML
   /// §9.2.3).
-  var lastEventID: String? {
+  package var lastEventID: String? {
     [request.headers["Last-Event-ID"], query["lastEventId"]].compactMap(\.self).first { !$0.isEmpty }
   }
 }

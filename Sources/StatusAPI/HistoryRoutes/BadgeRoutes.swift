@@ -12,7 +12,7 @@ enum BadgeRoutes {
   }
 
   static let badge = APIRoute(
-    pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window"], mediaTypes: [.svg], isBadge: true,
+    pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window", "timeZone"], mediaTypes: [.svg], isBadge: true,
     summary: "a target's status, uptime or latency as an image"
   ) { (context) throws(Problem) in
     let id = try context.targetID()
@@ -21,13 +21,14 @@ enum BadgeRoutes {
       let known = Metric.allCases.map(\.rawValue).joined(separator: ", ")
       throw Problem(.badRequest, "metric must be one of \(known), got \(text.prefix(80).debugDescription)")
     }
-    let window = try HistoryTimeParameter.window("window", context) ?? HistoryTimeParameter.day
+    let window = try UptimeWindowParameter(context)
     let report = context.service.targets.schedule.report(of: id)
     guard let report else { throw Problem(.missing, id) }
     switch metric {
     case .status: return .now(response(status(report.status.state, id)))
     case .uptime: return try uptime(context, id, window)
-    case .latency: return try latency(context, id, window)
+    case .latency:
+      return try latency(context, id, try HistoryTimeParameter.window("window", context) ?? HistoryTimeParameter.day)
     }
   }
 
@@ -42,18 +43,30 @@ enum BadgeRoutes {
     return HistoryBadge(label: id, value: state.rawValue, color: color)
   }
 
-  private static func uptime(_ context: RequestContext, _ id: String, _ window: Int64) throws(Problem) -> HTTPReply {
+  private static func uptime(
+    _ context: RequestContext, _ id: String, _ parameter: UptimeWindowParameter
+  ) throws(Problem) -> HTTPReply {
     let history = try context.history()
-    let end = history.time.wall
+    let now = history.time.wall
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> Double? in
-        guard let target = try reader.reference(to: HistorySubject.target(id)) else { return nil }
-        return try reader.uptimes(of: [target], in: end - window..<end).first?.availability
+      { (reader) throws(DatabaseError) -> Result<Double?, Problem> in
+        let range: Range<Int64>
+        do throws(Problem) {
+          range = try parameter.window(until: now).range
+        } catch {
+          return .failure(error)
+        }
+        guard let target = try reader.reference(to: HistorySubject.target(id)) else { return .success(nil) }
+        return .success(try reader.uptimes(of: [target], in: range).first?.availability)
       },
-      { availability in
-        let length = DurationFormat.shortest(.microseconds(window))
-        let label = "\(id) uptime \(length)"
+      { result in
+        let availability: Double?
+        switch result {
+        case .success(let found): availability = found
+        case .failure(let problem): return context.answer(problem)
+        }
+        let label = "\(id) uptime \(parameter.text)"
         guard let availability else { return response(HistoryBadge(label: label, value: "unknown", color: .grey)) }
         let color: HistoryBadge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
         return response(HistoryBadge(label: label, value: percent(availability), color: color))

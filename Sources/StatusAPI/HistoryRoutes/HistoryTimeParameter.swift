@@ -22,6 +22,12 @@ enum HistoryTimeParameter {
     return Int64(duration / .microseconds(1))
   }
 
+  /// The length of a window in microseconds as people write it: whole days above one as days, because `720h` would be read
+  /// as another length than `30d`.
+  static func text(_ window: Int64) -> String {
+    window > day && window % day == 0 ? "\(window / day)d" : DurationFormat.shortest(.microseconds(window))
+  }
+
   /// Returns the value of a parameter as a moment.
   ///
   /// - Throws: `badRequest` with examples.

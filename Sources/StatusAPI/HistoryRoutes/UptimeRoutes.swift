@@ -7,46 +7,46 @@ internal import ReachabilityChecks
 
 /// `/uptime` and `/targets/{id}/uptime`.
 enum UptimeRoutes {
-  /// The window without `window`.
-  private static let defaultWindow = HistoryTimeParameter.day
-  /// The maximum number of steps: three hours more than a month of hours.
-  private static let stepLimit: Int64 = 1_000
   /// The default and maximum number of targets per page.
   private static let defaultLimit = 100
   private static let limitMaximum = 10_000
 
   static let target = APIRoute(
-    pattern: "/targets/{id}/uptime", parameters: ["window", "step"], mediaTypes: [.json],
+    pattern: "/targets/{id}/uptime", parameters: ["window", "timeZone", "step"], mediaTypes: [.json],
     summary: "the availability and the outages of a registered or removed target"
   ) { (context) throws(Problem) in
     let history = try context.history()
     let id = try context.targetID()
-    let (range, step) = try window(context, until: history.time.wall)
-    let isRegistered = context.isRegistered(id)
+    let parameter = try UptimeWindowParameter(context)
+    let step = try HistoryTimeParameter.window("step", context)
+    let (now, isRegistered) = (history.time.wall, context.isRegistered(id))
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> [UptimeStep]? in
-        guard let target = try reader.reference(to: HistorySubject.target(id)) else {
-          return isRegistered ? UptimeStep.unmonitored(in: range, step: step ?? Int64.max) : nil
+      { (reader) throws(DatabaseError) -> Result<Found?, Problem> in
+        let window: UptimeWindow
+        do throws(Problem) {
+          window = try parameter.window(until: now, step: step)
+        } catch {
+          return .failure(error)
         }
-        return try reader.uptime(of: target, in: range, step: step ?? range.upperBound - range.lowerBound)
+        guard let target = try reader.reference(to: HistorySubject.target(id)) else {
+          return .success(isRegistered ? Found(range: window.range, steps: UptimeStep.unmonitored(in: window)) : nil)
+        }
+        return .success(Found(range: window.range, steps: try reader.uptime(of: target, in: window)))
       },
-      { steps in
-        guard let steps else { return context.answer(Problem(unknownTarget: id)) }
-        return response(id, range, steps, isStepped: step != nil)
+      { result in
+        switch result {
+        case .success(let found?): response(id, found.range, found.steps, isStepped: step != nil)
+        case .success(nil): context.answer(Problem(unknownTarget: id))
+        case .failure(let problem): context.answer(problem)
+        }
       })
   }
 
-  /// The window, which begins at a whole step, and the step.
-  private static func window(_ context: RequestContext, until end: Int64) throws(Problem) -> (Range<Int64>, Int64?) {
-    let window = try HistoryTimeParameter.window("window", context) ?? defaultWindow
-    guard let step = try HistoryTimeParameter.window("step", context) else { return (end - window..<end, nil) }
-    guard window <= step * stepLimit else {
-      throw Problem(
-        .badRequest, "the window has more than \(stepLimit) steps; use a longer step or a shorter window")
-    }
-    let start = (end - window) / step * step
-    return (start..<end, step)
+  /// The uptime of one target.
+  private struct Found {
+    var range: Range<Int64>
+    var steps: [UptimeStep]
   }
 
   private static func response(_ id: String, _ range: Range<Int64>, _ steps: [UptimeStep], isStepped: Bool)
@@ -76,12 +76,13 @@ enum UptimeRoutes {
   // MARK: - Many targets
 
   static let all = APIRoute(
-    pattern: "/uptime", parameters: ["window", "label", "limit", "cursor"], mediaTypes: [.json], queueing: .manyTargets,
+    pattern: "/uptime", parameters: ["window", "timeZone", "label", "limit", "cursor"], mediaTypes: [.json],
+    queueing: .manyTargets,
     summary: "the availability of the registered targets"
   ) { (context) throws(Problem) in
     let history = try context.history()
-    let end = history.time.wall
-    let window = try HistoryTimeParameter.window("window", context) ?? defaultWindow
+    let now = history.time.wall
+    let parameter = try UptimeWindowParameter(context)
     let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
     let labels = try TargetLabelSelector.parse(context.query["label"])
     let cursor = context.query["cursor"]
@@ -93,21 +94,39 @@ enum UptimeRoutes {
     }
     let ids = reports.prefix(limit).map(\.definition.id)
     let next = reports.count > limit ? ids.last : nil
-    let range = end - window..<end
     return context.reply(
-      history, { (reader) throws(DatabaseError) in try uptimes(reader, ids, range) },
-      { summaries in
-        let targets = zip(ids, summaries).map { id, summary in
-          JSON.object([.init(name: "id", value: .string(id))] + HistoryRepresentation.uptime(summary))
+      history,
+      { (reader) throws(DatabaseError) -> Result<(Range<Int64>, [UptimeSummary]), Problem> in
+        let range: Range<Int64>
+        do throws(Problem) {
+          range = try parameter.window(until: now).range
+        } catch {
+          return .failure(error)
         }
-        var headers = RepresentationHeaders.headers(.json)
-        if let next { headers["Link"] = "<\(link(context, limit, next))>; rel=\"next\"" }
-        let members =
-          Self.range(range) + [
-            .init(name: "targets", value: .array(targets)), .init(name: "next", value: .text(next)),
-          ]
-        return HTTPResponse(headers: headers, body: .bytes(JSON.object(members).bytes + [0x0a]))
+        return .success((range, try uptimes(reader, ids, range)))
+      },
+      { result in
+        switch result {
+        case .success(let (range, summaries)): list(context, ids, range, summaries, limit: limit, next)
+        case .failure(let problem): context.answer(problem)
+        }
       })
+  }
+
+  private static func list(
+    _ context: RequestContext, _ ids: [String], _ range: Range<Int64>, _ summaries: [UptimeSummary], limit: Int,
+    _ next: String?
+  ) -> HTTPResponse {
+    let targets = zip(ids, summaries).map { id, summary in
+      JSON.object([.init(name: "id", value: .string(id))] + HistoryRepresentation.uptime(summary))
+    }
+    var headers = RepresentationHeaders.headers(.json)
+    if let next { headers["Link"] = "<\(link(context, limit, next))>; rel=\"next\"" }
+    let members =
+      Self.range(range) + [
+        .init(name: "targets", value: .array(targets)), .init(name: "next", value: .text(next)),
+      ]
+    return HTTPResponse(headers: headers, body: .bytes(JSON.object(members).bytes + [0x0a]))
   }
 
   /// The uptimes in the order of the ids; targets without history are unmonitored.
@@ -118,13 +137,13 @@ enum UptimeRoutes {
     for id in ids { references.append(try reader.reference(to: HistorySubject.target(id))) }
     var found = try reader.uptimes(of: references.compactMap(\.self), in: range).makeIterator()
     return references.map { reference in
-      (reference == nil ? nil : found.next()) ?? UptimeStep.unmonitored(in: range, step: .max)[0].summary
+      (reference == nil ? nil : found.next()) ?? UptimeStep.unmonitored(in: UptimeWindow(range))[0].summary
     }
   }
 
   private static func link(_ context: RequestContext, _ limit: Int, _ next: String) -> String {
     var items = ["limit=\(limit)", "cursor=\(next)"]
-    for name in ["label", "window"] {
+    for name in ["label", "timeZone", "window"] {
       guard let value = context.query[name] else { continue }
       items.insert("\(name)=\(PercentEncoding.encoded(value))", at: 0)
     }

@@ -11,7 +11,13 @@ struct StoreCommand: ParsableCommand {
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check the database of a data directory that no service uses.",
-      discussion: "Exit code: 0 sound, 1 damaged, 69 in use, 78 not a usable directory.")
+      discussion: """
+        Checks all pages, the tables and the references between rows, and changes
+        nothing. A database without a write-ahead log can be on a read-only file system.
+
+        Exit code: 0 sound; 1 damaged, or of another program; 69 in use; 78 not a usable
+        directory, or of a later version.
+        """)
 
     @Option(help: "The data directory.")
     var data: String

@@ -19,6 +19,7 @@ struct TargetsListCommand: ParsableCommand {
         reachd targets list
         reachd targets --label env=prod,team --json | jq '.targets[].id'
         reachd targets --since 24h
+        reachd targets --since 2026-10 --time-zone Europe/Berlin
       """)
 
   @Option(
@@ -29,8 +30,12 @@ struct TargetsListCommand: ParsableCommand {
   @Option(help: "Only targets with these labels, such as env=prod,team.")
   var label: String?
 
-  @Option(help: "Also print the availability over a time, such as 24h or 30d; needs a data directory.")
+  @Option(
+    help: "Also print the availability over a time or a month that is over: 24h, 2026-10; needs a data directory.")
   var since: String?
+
+  @Option(help: "The time zone of a month in --since, such as Europe/Berlin. (default: UTC)")
+  var timeZone: String?
 
   @Flag(help: "Print the documents of GET /targets, one page per line; with --since also of GET /uptime.")
   var json = false
@@ -40,6 +45,7 @@ struct TargetsListCommand: ParsableCommand {
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
+    if timeZone != nil, since == nil { throw ValidationError("--time-zone needs a month in --since, such as 2026-10") }
     for part in label?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
       let name = String(part.prefix { $0 != "=" })
       guard TargetSpec.isLabelName(name) else {
@@ -125,8 +131,9 @@ struct TargetsListCommand: ParsableCommand {
     var found: [String: String] = [:]
     var cursor: String?
     for _ in 0..<Self.pages {
-      let query = [("window", window), ("limit", String(Self.page)), ("label", label), ("cursor", cursor)]
-        .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
+      let query = [
+        ("window", window), ("timeZone", timeZone), ("limit", String(Self.page)), ("label", label), ("cursor", cursor),
+      ].compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
       let page = try client.document("/uptime?" + query.joined(separator: "&"), member: "targets", source)
       if json { Terminal.line(String(decoding: page.bytes, as: UTF8.self)) }
       for item in page["targets"]?.elements ?? [] {

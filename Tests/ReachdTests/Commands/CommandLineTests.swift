@@ -142,6 +142,8 @@ import Testing
 
   @Test(arguments: [
     (["targets", "--since", "24x"], "window must be a duration"),
+    (["targets", "--since", "9999-12", "--time-zone", "Asia/Tokyo"], "is not over in Asia/Tokyo"),
+    (["targets", "--since", "24h", "--time-zone", "Asia/Tokyo"], "needs a month"),
     (["history", "--since", "x"], "since must be a time"),
     (["history", "--types", "x"], "unknown type \"x\""), (["targets", "rm", "overview"], "is not the id of a target"),
     (["targets", "explain", "../status"], "is not the id of a target"),

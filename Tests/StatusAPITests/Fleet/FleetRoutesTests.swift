@@ -92,6 +92,15 @@ struct FleetRoutesTests {
     #expect(streams[0] == streams[1])
     #expect(streams[0].contains("event: cell\n") && !streams[0].contains("event: gap"))
     #expect(try fleet.ask("/fleet/events").text.contains("event: snapshot\n"))
+    // An empty id is none, as an EventSource sends it; the other source counts then.
+    let first = try fleet.ask("/fleet/events").text
+    for query in ["", "?lastEventId="] {
+      #expect(try fleet.ask("/fleet/events" + query, ["Last-Event-ID": ""]).text == first)
+      #expect(try fleet.ask("/fleet/events" + query).text == first)
+    }
+    #expect(try fleet.ask("/fleet/events?lastEventId=\(id)", ["Last-Event-ID": ""]).text == streams[0])
+    #expect(try fleet.ask("/fleet/events?lastEventId=", ["Last-Event-ID": id]).text == streams[0])
+    #expect(try fleet.ask("/fleet/events", ["Last-Event-ID": " x"]).text.contains("event: gap"))
     #expect(try !fleet.ask("/fleet/events?types=verdict", ["Last-Event-ID": id]).text.contains("event: cell"))
     #expect(try fleet.ask("/fleet/events?types=x").status == 400)
     fleet.engine.wipe()
