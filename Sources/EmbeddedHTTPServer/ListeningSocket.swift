@@ -53,9 +53,7 @@ struct ListeningSocket {
       Self.setInherited(descriptor)
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else {
         var error = failed("bind")
-        if error.code == EADDRINUSE {
-          error.reason = "another program, maybe reachd, uses the address; `ss -ltnp` shows which one"
-        }
+        error.reason = Self.advice(error.code) ?? error.reason
         throw error
       }
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
@@ -66,6 +64,18 @@ struct ListeningSocket {
     } catch {
       close(descriptor)
       throw error
+    }
+  }
+
+  /// What to do about an address that cannot be bound; nil for other errors.
+  private static func advice(_ code: Int32?) -> String? {
+    switch code {
+    case EADDRINUSE: "another program, maybe reachd, uses the address; `ss -ltnp` shows which one"
+    case EADDRNOTAVAIL:
+      "no interface has the address now, or it is still tentative (IPv6); `ip address` shows the addresses. Start "
+        + "reachd later (systemd: After=network-online.target), listen on [::], or set net.ipv4.ip_nonlocal_bind or "
+        + "net.ipv6.ip_nonlocal_bind (sysctl)"
+    default: nil
     }
   }
 

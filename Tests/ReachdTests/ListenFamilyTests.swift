@@ -52,6 +52,19 @@ import Testing
     _ = try service.wait()
   }
 
+  @Test(.enabled(if: Namespace.isSupported), arguments: ["10.9.0.77:0", "[fd09::77]:0", "[fd09::78]:0"])
+  func missingAddressIsExplained(listen: String) throws {
+    let pair = try VethPair()
+    // Duplicate address detection takes a second, in which the address is tentative.
+    try pair.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)
+    try pair.client.ip("addr add fd09::78/64 dev c0")
+    let service = try pair.client.spawn(
+      Program.path, ["serve", "--listen", listen], environment: Program.environment())
+    #expect(try service.wait() == .exited(69), "\(service.errors)")
+    #expect(service.errors.contains("no interface has the address"), "\(service.errors)")
+    #expect(service.errors.contains("tentative"), "\(service.errors)")
+  }
+
   @Test(arguments: [
     ("[127.0.0.1]:0", "127.0.0.1"), ("::1:0", "[::1]"), ("[::1]:0", "[::1]"), ("[0.0.0.0]:0", "0.0.0.0"),
   ])

@@ -52,7 +52,8 @@ enum BadgeRoutes {
         return try reader.uptimes(of: [target], in: end - window..<end).first?.availability
       },
       { availability in
-        let length = DurationFormat.shortest(.microseconds(window))
+        // As the request has it: 30d, and not 720h.
+        let length = context.query["window"] ?? DurationFormat.shortest(.microseconds(window))
         let label = "\(id) uptime \(length)"
         guard let availability else { return response(HistoryBadge(label: label, value: "unknown", color: .grey)) }
         let color: HistoryBadge.Color = availability >= 0.99 ? .green : availability >= 0.95 ? .yellow : .red
