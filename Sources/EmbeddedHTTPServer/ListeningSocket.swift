@@ -12,8 +12,14 @@ struct ListeningSocket {
   /// Whether this process bound the socket.
   let isOwn: Bool
 
-  /// Binds an address and listens; a Unix-domain socket's file gets `mode`.
-  init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
+  /// Binds an address and listens.
+  ///
+  /// - Parameters:
+  ///   - address: the address.
+  ///   - mode: the mode of a Unix-domain socket's file.
+  ///   - mayBeAbsent: whether to bind an address that no interface has, or that is tentative.
+  /// - Throws: what the kernel refuses.
+  init(_ address: ListenAddress, mode: UInt32, mayBeAbsent: Bool = false) throws(HTTPServerError) {
     isOwn = true
     if let path = address.path {
       let descriptor = Self.open(AF_UNIX)
@@ -50,6 +56,11 @@ struct ListeningSocket {
           throw failed("setsockopt")
         }
       }
+      if mayBeAbsent {
+        let isIPv6 = target.family == AF_INET6
+        guard Self.set(descriptor, Int32(isIPv6 ? IPPROTO_IPV6 : IPPROTO_IP), isIPv6 ? IPV6_FREEBIND : IP_FREEBIND, 1)
+        else { throw failed("setsockopt") }
+      }
       Self.setInherited(descriptor)
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else {
         var error = failed("bind")
@@ -72,9 +83,8 @@ struct ListeningSocket {
     switch code {
     case EADDRINUSE: "another program, maybe reachd, uses the address; `ss -ltnp` shows which one"
     case EADDRNOTAVAIL:
-      "no interface has the address now, or it is still tentative (IPv6); `ip address` shows the addresses. Start "
-        + "reachd later (systemd: After=network-online.target), listen on [::], or set net.ipv4.ip_nonlocal_bind or "
-        + "net.ipv6.ip_nonlocal_bind (sysctl)"
+      "no interface has the address now, or it is still tentative (IPv6); `ip address` shows the addresses. "
+        + "Give the address freebind: on, start reachd later (systemd: After=network-online.target), or listen on [::]"
     default: nil
     }
   }
