@@ -71,6 +71,11 @@ let package = Package(
     .library(name: "NetworkReachabilityTesting", targets: ["NetworkReachabilityTesting"]),
     .library(name: "ReachabilityCompatibility", targets: ["ReachabilityCompatibility"]),
   ],
+  traits: [
+    .trait(
+      name: "Alamofire4",
+      description: "ReachabilityCompatibility has the case `wwan` of Alamofire 4 in place of `cellular` of Alamofire 5")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),

@@ -103,10 +103,10 @@ private final class TimedObserver: KernelObserver {
 
   init(_ inner: any KernelObserver, _ watching: Watching) { (self.inner, self.watching) = (inner, watching) }
 
-  func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
+  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
     // The first call after the source has drained its socket, and after barrier and tables if needed.
     watching.read()
-    return inner.needsRouteBlocks(isAfterLoss: isAfterLoss)
+    return inner.needsRouteBlocks(for: survey, isAfterLoss: isAfterLoss)
   }
 
   func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { inner.routeQueries(for: survey) }

@@ -10,6 +10,8 @@ extension HTTPServer {
     public var inherited: Int32?
     /// The mode of a Unix-domain socket's file (chmod(2)): clients with write permission can connect.
     public var socketMode: UInt32 = 0o660
+    /// Whether to listen on an address that no interface has yet (ip(7), IP_FREEBIND).
+    public var addressMayBeAbsent = false
     /// The certificate and key under TLS; nil for plain HTTP.
     public var identity: ServerTLSIdentity?
     /// How long clients must use TLS only, in Strict-Transport-Security (RFC 6797); nil to omit the field.

@@ -65,7 +65,8 @@ public final class HTTPServer: Sendable {
 
   private func makeSocket() throws(HTTPServerError) -> ListeningSocket {
     guard let descriptor = configuration.inherited else {
-      return try ListeningSocket(configuration.address, mode: configuration.socketMode)
+      return try ListeningSocket(
+        configuration.address, mode: configuration.socketMode, mayBeAbsent: configuration.addressMayBeAbsent)
     }
     return try ListeningSocket(inherited: descriptor)
   }

@@ -12,8 +12,14 @@ struct ListeningSocket {
   /// Whether this process bound the socket.
   let isOwn: Bool
 
-  /// Binds an address and listens; a Unix-domain socket's file gets `mode`.
-  init(_ address: ListenAddress, mode: UInt32) throws(HTTPServerError) {
+  /// Binds an address and listens.
+  ///
+  /// - Parameters:
+  ///   - address: the address.
+  ///   - mode: the mode of a Unix-domain socket's file.
+  ///   - mayBeAbsent: whether to bind an address that no interface has, or that is tentative.
+  /// - Throws: what the kernel refuses.
+  init(_ address: ListenAddress, mode: UInt32, mayBeAbsent: Bool = false) throws(HTTPServerError) {
     isOwn = true
     if let path = address.path {
       let descriptor = Self.open(AF_UNIX)
@@ -50,12 +56,15 @@ struct ListeningSocket {
           throw failed("setsockopt")
         }
       }
+      if mayBeAbsent {
+        let isIPv6 = target.family == AF_INET6
+        guard Self.set(descriptor, Int32(isIPv6 ? IPPROTO_IPV6 : IPPROTO_IP), isIPv6 ? IPV6_FREEBIND : IP_FREEBIND, 1)
+        else { throw failed("setsockopt") }
+      }
       Self.setInherited(descriptor)
       guard unsafe target.withSockaddr({ unsafe bind(descriptor, $0, $1) }) == 0 else {
         var error = failed("bind")
-        if error.code == EADDRINUSE {
-          error.reason = "another program, maybe reachd, uses the address; `ss -ltnp` shows which one"
-        }
+        error.reason = Self.advice(error.code) ?? error.reason
         throw error
       }
       guard listen(descriptor, Limits.backlog) == 0 else { throw failed("listen") }
@@ -66,6 +75,17 @@ struct ListeningSocket {
     } catch {
       close(descriptor)
       throw error
+    }
+  }
+
+  /// What to do about an address that cannot be bound; nil for other errors.
+  private static func advice(_ code: Int32?) -> String? {
+    switch code {
+    case EADDRINUSE: "another program, maybe reachd, uses the address; `ss -ltnp` shows which one"
+    case EADDRNOTAVAIL:
+      "no interface has the address now, or it is still tentative (IPv6); `ip address` shows the addresses. "
+        + "Give the address freebind: on, start reachd later (systemd: After=network-online.target), or listen on [::]"
+    default: nil
     }
   }
 

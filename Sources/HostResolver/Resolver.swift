@@ -29,7 +29,7 @@ public final class Resolver: Sendable {
   ///
   /// - Parameters:
   ///   - name: a host name in ASCII (`bücher.example` is `xn--bcher-kva.example`); a final dot disables the search
-  ///     list. An IPv4 or IPv6 literal (with `%zone`) is returned unchanged.
+  ///     list, and is part of the name in the hosts file. An IPv4 or IPv6 literal (with `%zone`) is returned unchanged.
   ///   - timeout: the deadline for the request, at most an hour. If only one family has answered by then, its addresses
   ///     are the result.
   ///   - completion: receives the addresses, IPv6 before IPv4 (RFC 6724's default), never an empty list; or the

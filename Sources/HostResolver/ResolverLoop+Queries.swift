@@ -28,9 +28,8 @@ extension ResolverLoop {
     do throws(HostResolutionFailure) {
       let (hosts, dns) = try channels.opened()
       if query.candidates == nil {
-        // The hosts file contains names without final dots.
-        let line = query.name.hasSuffix(".") ? String(query.name.dropLast()) : query.name
-        hosts.query(line, .any, query: id, attempt: 0)
+        // As in getaddrinfo(3): a line with one family is the whole answer, and a final dot is part of the name there.
+        hosts.query(query.name, .any, query: id, attempt: 0)
         for answer in hosts.takeAnswers() {
           // After any failure (no file, no such line) the DNS is queried.
           guard case .success(let addresses) = answer.outcome else { continue }

@@ -59,12 +59,11 @@ final class CountedNetlinkSource: Sendable {
   /// Adds an observer and waits for its first reading.
   ///
   /// - Parameters:
-  ///   - observer: the observer.
+  ///   - member: the observer's membership, for ``refresh(for:)`` and ``remove(_:)``.
   ///   - isNew: whether the source must be started.
-  /// - Returns: the observer's membership, for ``remove(_:)``.
   /// - Throws: a ``KernelError`` when the kernel cannot be read; the observer is not added then.
-  func add(_ observer: any KernelObserver, isNew: Bool) throws(KernelError) -> NetlinkObserverMultiplexer.Member {
-    let member = try observers.add(observer, isFirst: isNew)
+  func add(_ member: NetlinkObserverMultiplexer.Member, isNew: Bool) throws(KernelError) {
+    try observers.add(member, isFirst: isNew)
     do throws(KernelError) {
       if isNew {
         try start()
@@ -79,7 +78,12 @@ final class CountedNetlinkSource: Sendable {
       observers.remove(member)
       throw error
     }
-    return member
+  }
+
+  /// Requests a reading for one observer, which the others do not receive unless the kernel's state has changed.
+  func refresh(for member: NetlinkObserverMultiplexer.Member) {
+    observers.request(member)
+    source.refresh()
   }
 
   /// Ends the use of an observer.

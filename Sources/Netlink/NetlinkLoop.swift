@@ -169,7 +169,9 @@ final class NetlinkLoop {
     let isAll = batch.isAfterLoss || isAudit
     var survey = KernelSurvey(
       tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
-    if observer.needsRouteBlocks(isAfterLoss: isAll) { survey.changes.allBlocks = try queries.routeBlocks() }
+    if observer.needsRouteBlocks(for: survey, isAfterLoss: isAll) {
+      survey.changes.allBlocks = try queries.routeBlocks()
+    }
     shared.rules.store(reader.rules.rawValue, ordering: .relaxed)
     return try queries.lookUp(observer.routeQueries(for: survey), rules: reader.rules)
   }

@@ -4,38 +4,12 @@ internal import ReachabilityModel
 
 /// Delivers the readings of one source to several observers: each receives the answers to its own lookups only.
 ///
-/// A source begins every reading with ``needsRouteBlocks(isAfterLoss:)``; its calls do not overlap. Observers are called
+/// A source begins every reading with ``needsRouteBlocks(for:isAfterLoss:)``; its calls do not overlap. Observers are called
 /// without the lock.
+///
+/// A reading without changes is delivered only to the observers that wait for it: those that were added, that requested it, or
+/// whose deadline has passed. Otherwise the start of n monitors would cause n² readings.
 final class NetlinkObserverMultiplexer: KernelObserver {
-  private struct Entry {
-    let member: Member
-    var phase: Phase
-    /// Whether it needs the blocks of all routes in this reading.
-    var needsBlocks = false
-    /// Its lookups in this reading.
-    var queries: [RouteQuery] = []
-  }
-
-  /// How far the delivery of the first reading is.
-  private enum Phase {
-    /// The reading in progress may have been made before the observer was added.
-    case added
-    /// The next reading is its first.
-    case waiting
-    /// It has the first reading.
-    case current
-  }
-
-  private struct State {
-    var entries: [ObjectIdentifier: Entry] = [:]
-    /// The tables of the last reading.
-    var tables = KernelTables()
-    /// The failure that was reported, until the next reading.
-    var failure: KernelError?
-    /// The thread that calls this observer now.
-    var thread: pthread_t?
-  }
-
   private let state = Locked(State())
 
   /// Whether the calling thread is inside a call of one of the observers.
@@ -46,22 +20,32 @@ final class NetlinkObserverMultiplexer: KernelObserver {
   /// Adds an observer.
   ///
   /// - Parameters:
-  ///   - observer: the observer.
+  ///   - member: the observer's membership, for ``remove(_:)``.
   ///   - isFirst: whether no reading has begun, so that the next one is also the first of this observer.
-  /// - Returns: its membership, for ``remove(_:)``.
   /// - Throws: the failure of the source while it cannot read.
-  func add(_ observer: any KernelObserver, isFirst: Bool) throws(KernelError) -> Member {
-    let member = Member(observer)
-    let failure = state.withLock { state in
-      if state.failure == nil { state.entries[member.id] = Entry(member: member, phase: isFirst ? .waiting : .added) }
-      return state.failure
+  func add(_ member: Member, isFirst: Bool) throws(KernelError) {
+    let failure = state.withLock { state -> KernelError? in
+      guard state.failure == nil else { return state.failure }
+      state.entries[member.id] = Entry(member: member, phase: isFirst ? .waiting : .added)
+      if isFirst { state.requested.insert(member.id) } else { state.added.insert(member.id) }
+      return nil
     }
     if let failure { throw failure }
-    return member
   }
 
   /// Removes an observer; a call in progress on another thread still completes.
-  func remove(_ member: Member) { state.withLock { $0.entries[member.id] = nil } }
+  func remove(_ member: Member) {
+    // Released outside the lock, because the observer may be deinitialized.
+    let entry = state.withLock { $0.remove(member.id) }
+    withExtendedLifetime(entry) {}
+  }
+
+  /// Includes an observer in the next reading, because its lookups have changed; no effect unless it was added.
+  func request(_ member: Member) {
+    state.withLock { state in
+      if state.entries[member.id] != nil { state.requested.insert(member.id) }
+    }
+  }
 
   /// Ends every wait for a first reading, and refuses further observers, because the source did not start.
   func startFailed(_ error: KernelError) {
@@ -79,8 +63,9 @@ final class NetlinkObserverMultiplexer: KernelObserver {
     to member: Member, _ lookUp: ([RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
   ) throws(KernelError) {
     let tables = state.withLock(\.tables)
-    _ = member.observer.needsRouteBlocks(isAfterLoss: true)
-    let queries = member.observer.routeQueries(for: KernelSurvey(tables: tables, uptime: KernelClock.uptime))
+    let survey = KernelSurvey(tables: tables, uptime: KernelClock.uptime)
+    _ = member.observer.needsRouteBlocks(for: survey, isAfterLoss: true)
+    let queries = member.observer.routeQueries(for: survey)
     let answers = try lookUp(queries)
     _ = member.observer.ingest(
       KernelReading(tables: tables, answers: answers, uptime: KernelClock.uptime, time: KernelClock.time))
@@ -88,10 +73,12 @@ final class NetlinkObserverMultiplexer: KernelObserver {
 
   // MARK: - KernelObserver
 
-  func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
+  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
+    state.withLock { $0.include(for: survey) }
     var isNeeded = false
     forEachIncluded { entry in
-      let needs = entry.member.observer.needsRouteBlocks(isAfterLoss: isAfterLoss || entry.phase == .waiting)
+      let needs = entry.member.observer.needsRouteBlocks(
+        for: survey, isAfterLoss: isAfterLoss || entry.phase == .waiting)
       change(entry) { $0.needsBlocks = needs }
       isNeeded = isNeeded || needs
     }
@@ -128,7 +115,6 @@ final class NetlinkObserverMultiplexer: KernelObserver {
       state.failure = nil
       return state.entries.count > 1
     }
-    var deadlines: [Duration] = []
     forEachIncluded { entry in
       var own = reading
       if isShared {
@@ -139,23 +125,25 @@ final class NetlinkObserverMultiplexer: KernelObserver {
         own.causes = []
         own.receivedAt = nil
       }
-      if let deadline = entry.member.observer.ingest(own) { deadlines.append(deadline) }
+      setDeadline(entry.member.observer.ingest(own), of: entry.member)
       guard entry.phase == .waiting else { return }
       change(entry) { $0.phase = .current }
       entry.member.endWait()
     }
     // The next reading, which begins after this one, is the first of those that were added meanwhile.
-    let isAwaited = state.withLock { state in
-      let added = state.entries.filter { $0.value.phase == .added }.keys
-      for id in added { state.entries[id]?.phase = .waiting }
-      return !added.isEmpty
+    return state.withLock { state in
+      guard !state.added.isEmpty else { return state.deadlines.values.min() }
+      for id in state.added { state.entries[id]?.phase = .waiting }
+      state.requested.formUnion(state.added)
+      state.added = []
+      return reading.uptime
     }
-    return isAwaited ? reading.uptime : deadlines.min()
   }
 
   func kernelFailed(_ error: KernelError, at time: Timestamp) {
     let waiting = state.withLock { state in
       state.failure = error
+      state.included = Array(state.entries.keys)
       return state.entries.values.filter { $0.phase != .current }.map(\.member)
     }
     for member in waiting { member.endWait(error) }
@@ -168,13 +156,19 @@ final class NetlinkObserverMultiplexer: KernelObserver {
   private func forEachIncluded(_ body: (Entry) -> Void) {
     let included = state.withLock { state in
       state.thread = pthread_self()
-      return state.entries.values.filter { $0.phase != .added }.map(\.member.id)
+      return state.included
     }
     for id in included {
       guard let entry = state.withLock({ $0.entries[id] }) else { continue }
       body(entry)
     }
     state.withLock { $0.thread = nil }
+  }
+
+  private func setDeadline(_ deadline: Duration?, of member: Member) {
+    state.withLock { state in
+      if state.entries[member.id] != nil { state.deadlines[member.id] = deadline }
+    }
   }
 
   private func change(_ entry: Entry, _ body: (inout Entry) -> Void) {

@@ -14,7 +14,7 @@ package final class SharedNetlinkSource: KernelSource {
   private enum Phase: Sendable {
     case idle
     /// The first reading is not complete; lookups are possible while it is being delivered.
-    case starting(CountedNetlinkSource?)
+    case starting((CountedNetlinkSource, NetlinkObserverMultiplexer.Member)?)
     case started(CountedNetlinkSource, NetlinkObserverMultiplexer.Member)
     case stopped
   }
@@ -45,10 +45,10 @@ package final class SharedNetlinkSource: KernelSource {
       throw KernelError(operation: "start", errno: ECANCELED, message: "the source was stopped or started before")
     }
     let (source, isNew) = CountedNetlinkSource.acquire(overrides)
-    phase.withLock { if case .starting = $0 { $0 = .starting(source) } }
-    let member: NetlinkObserverMultiplexer.Member
+    let member = NetlinkObserverMultiplexer.Member(observer)
+    phase.withLock { if case .starting = $0 { $0 = .starting((source, member)) } }
     do throws(KernelError) {
-      member = try source.add(observer, isNew: isNew)
+      try source.add(member, isNew: isNew)
     } catch {
       phase.withLock { $0 = .stopped }
       source.release()
@@ -63,8 +63,10 @@ package final class SharedNetlinkSource: KernelSource {
     if isStopped { source.remove(member) }
   }
 
-  /// Requests a new reading; no effect unless the source runs.
-  package func refresh() { running?.refresh() }
+  /// Requests a new reading for this use alone; no effect unless the source runs.
+  package func refresh() {
+    if let (source, member) = use { source.refresh(for: member) }
+  }
 
   /// See ``NetlinkSource/lookUp(_:)``.
   package func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
@@ -92,15 +94,17 @@ package final class SharedNetlinkSource: KernelSource {
     if let (source, member) = used { source.remove(member) }
   }
 
-  private var running: NetlinkSource? {
+  private var use: (CountedNetlinkSource, NetlinkObserverMultiplexer.Member)? {
     phase.withLock { phase in
       switch phase {
-      case .starting(let source): source?.source
-      case .started(let source, _): source.source
+      case .starting(let use): use
+      case .started(let source, let member): (source, member)
       case .idle, .stopped: nil
       }
     }
   }
+
+  private var running: NetlinkSource? { use?.0.source }
 
   private func requireRunning() throws(KernelError) -> NetlinkSource {
     guard let running else {

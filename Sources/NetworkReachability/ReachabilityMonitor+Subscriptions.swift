@@ -40,6 +40,21 @@ extension ReachabilityMonitor {
     return subscribe(listener, to: kinds, watching: targets)
   }
 
+  /// As ``listen(to:watching:on:_:)`` on the main queue, for a closure that uses the state of the main actor.
+  ///
+  /// - Parameters:
+  ///   - kinds: the changes of this machine to receive; by default its status and default path.
+  ///   - targets: hosts to watch; each delivers its verdict first and then its changes.
+  ///   - body: the listener.
+  /// - Returns: the subscription, which ends when it is cancelled or released; nil when more than 100,000 targets would be
+  ///   watched.
+  public func listenOnMainActor(
+    to kinds: Transition.Kinds = [.status, .path], watching targets: [ReachabilityTarget] = [],
+    _ body: @escaping @MainActor @Sendable (ReachabilityUpdate) -> Void
+  ) -> Subscription? {
+    listen(to: kinds, watching: targets, on: .main) { update in MainActor.assumeIsolated { body(update) } }
+  }
+
   /// As ``listen(to:watching:on:_:)``, but neither the subscription's end nor ``stop()`` waits for a call in progress.
   ///
   /// For the compatibility classes: the originals do not wait either, and are stopped in places where waiting would deadlock.

@@ -3,7 +3,7 @@ public import ReachabilityModel
 /// A scripted network: interfaces, addresses and routes, and the answers to lookups that follow from them.
 ///
 /// Lookups follow the rules of a kernel without policy rules: local addresses first, then the longest prefix, then the lowest
-/// metric.
+/// metric. A malformed text ends the test, with a message that names the text and the line.
 public struct KernelScript: Sendable {
   /// The interfaces.
   public var interfaces: [Interface] = []
@@ -28,27 +28,29 @@ public struct KernelScript: Sendable {
 
   /// Adds an interface that is up, with addresses written as `10.0.0.5/24`; on-link routes follow from them.
   public mutating func addInterface(
-    _ index: UInt32, _ name: String, _ type: InterfaceType = .ethernet, addresses texts: [String] = []
+    _ index: UInt32, _ name: String, _ type: InterfaceType = .ethernet, addresses texts: [String] = [],
+    file: StaticString = #fileID, line: UInt = #line
   ) {
+    let name = ScriptSyntax(file: file, line: line).interfaceName(name)
     interfaces.append(
       Interface(index: index, name: name, type: type, flags: [.up, .running, .lowerUp], operationalState: .up))
-    for text in texts { addAddress(text, to: index) }
+    for text in texts { addAddress(text, to: index, file: file, line: line) }
   }
 
-  /// Adds an address written as `10.0.0.5/24`, and its on-link route; a malformed text adds nothing.
-  public mutating func addAddress(_ text: String, to index: UInt32) {
-    let parts = text.split(separator: "/")
-    guard parts.count == 2, let address = IPAddress(parts[0]), let length = UInt8(parts[1]),
-      length <= address.family.bitCount
-    else { return }
-    let prefix = IPPrefix(address, length: length)
+  /// Adds an address written as `10.0.0.5/24`, and its on-link route.
+  public mutating func addAddress(
+    _ text: String, to index: UInt32, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    let prefix = ScriptSyntax(file: file, line: line).prefix(text)
     addresses.append(InterfaceAddress(interfaceIndex: index, prefix: prefix))
     routes.append(Route(prefix: prefix.block, hops: [.init(interfaceIndex: index)]))
   }
 
   /// Adds a default route of the gateway's family.
-  public mutating func addDefault(via gateway: String, on index: UInt32, metric: UInt32 = 100) {
-    guard let gateway = IPAddress(gateway) else { return }
+  public mutating func addDefault(
+    via gateway: String, on index: UInt32, metric: UInt32 = 100, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    let gateway = ScriptSyntax(file: file, line: line).address(gateway, of: "the address of a gateway")
     let any = gateway.family == .ipv4 ? IPAddress(ipv4: 0) : IPAddress(ipv6: 0, 0)
     routes.append(
       Route(

@@ -37,8 +37,6 @@ extension ScriptedKernel {
   }
 
   private func read(for observer: any KernelObserver, _ number: Int, _ causes: Set<Cause>) -> Duration? {
-    let isAfterLoss = guarded.withLock { $0.withSession(number) { $0.changes.isAny || $0.isAudit } }
-    let isListed = observer.needsRouteBlocks(isAfterLoss: isAfterLoss ?? true)
     var (script, survey, time) = guarded.withLock { guarded in
       let (announced, isAudit) =
         guarded.withSession(number) { session in
@@ -54,7 +52,9 @@ extension ScriptedKernel {
         tables: guarded.script.tables, changes: changes, uptime: guarded.uptime, isAudit: isAudit)
       return (guarded.script, survey, guarded.now)
     }
-    if isListed { survey.changes.allBlocks = script.blocks }
+    if observer.needsRouteBlocks(for: survey, isAfterLoss: survey.changes.isAny) {
+      survey.changes.allBlocks = script.blocks
+    }
     let answers = Dictionary(
       observer.routeQueries(for: survey).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
     let reading = KernelReading(

@@ -9,6 +9,9 @@ public struct CheckOutcome: Hashable, Sendable {
   /// The path to the checked address at the end of the check; nil without an address, or when the lookup failed.
   public var path: NetworkPath?
 
+  /// The target that was contacted last: that of a redirect, if one was followed.
+  var server: CheckTarget { result.evidence.redirectTarget ?? request.target }
+
   /// An outcome from its parts.
   public init(request: CheckRequest, result: CheckResult, path: NetworkPath? = nil) {
     self.request = request

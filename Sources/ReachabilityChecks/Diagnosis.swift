@@ -63,7 +63,7 @@ public struct Diagnosis: Hashable, Sendable {
     self.outcome = outcome
     let path = outcome.path ?? snapshot.machine.leading
     let failed = Self.failedStep(outcome, path)
-    let steps = Self.steps(of: outcome.request)
+    let steps = Self.steps(of: outcome)
     let failedIndex = failed.flatMap { steps.firstIndex(of: $0) }
     let text = DiagnosisText(outcome: outcome, path: path, machine: snapshot.machine.leading)
     self.steps = steps.enumerated().compactMap { index, step in
@@ -80,10 +80,11 @@ public struct Diagnosis: Hashable, Sendable {
     }
   }
 
-  private static func steps(of request: CheckRequest) -> [Step] {
+  private static func steps(of outcome: CheckOutcome) -> [Step] {
+    let (request, server) = (outcome.request, outcome.server)
     var steps: [Step] = [.policy, .link, .address, .route]
-    if case .name = request.target.host.remote { steps.append(.dns) }
-    switch request.target.scheme {
+    if case .name = server.host.remote { steps.append(.dns) }
+    switch server.scheme {
     case .route: break
     case .icmp: steps.append(.icmp)
     case .tcp:
@@ -106,12 +107,12 @@ public struct Diagnosis: Hashable, Sendable {
     case .noSource: return .address
     case .noRoute, .unreachableRoute, .blackhole, .networkUnreachable, .notUnicast: return .route
     // A route may prohibit, and so may a firewall, which affects the connection only.
-    case .prohibited: return path.reason == .prohibited ? .route : transport(outcome.request.target.scheme)
+    case .prohibited: return path.reason == .prohibited ? .route : transport(outcome.server.scheme)
     case .dnsNotFound, .dnsServerFailure, .dnsTimeout, .resolverUnavailable:
-      return outcome.request.target.scheme == .dns && outcome.result.address != nil ? .answer : .dns
-    case .hostUnreachable, .refused, .connectTimeout: return transport(outcome.request.target.scheme)
+      return outcome.server.scheme == .dns && outcome.result.address != nil ? .answer : .dns
+    case .hostUnreachable, .refused, .connectTimeout: return transport(outcome.server.scheme)
     case .tlsHandshake, .certificateExpired, .certificateUntrusted, .certificateNameMismatch: return .tls
-    case .packetLoss, .slow: return transport(outcome.request.target.scheme)
+    case .packetLoss, .slow: return transport(outcome.server.scheme)
     case .httpStatus, .httpBody: return .answer
     case .noReply, .reset, .timeout: return firstUnfinished(outcome)
     default: return nil
@@ -129,7 +130,7 @@ public struct Diagnosis: Hashable, Sendable {
 
   /// The first step whose phase is missing, for reasons that can occur in any step.
   private static func firstUnfinished(_ outcome: CheckOutcome) -> Step {
-    let scheme = outcome.request.target.scheme
+    let scheme = outcome.server.scheme
     guard transport(scheme) == .tcp else { return transport(scheme) }
     guard outcome.result.duration(of: .connect) != nil else { return .tcp }
     if [.https, .tls].contains(scheme), outcome.result.duration(of: .tls) == nil { return .tls }

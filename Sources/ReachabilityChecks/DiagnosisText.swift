@@ -8,13 +8,13 @@ struct DiagnosisText {
   let machine: NetworkPath
 
   private var result: CheckResult { outcome.result }
-  private var target: CheckTarget { outcome.request.target }
+  private var server: CheckTarget { outcome.server }
   private var interface: String { path.interface?.name ?? outcome.request.interface ?? "no interface" }
 
   /// The contacted address and port.
   private var peer: String {
-    guard let address = result.address else { return target.host.host }
-    guard let port = target.port else { return address.description }
+    guard let address = result.address else { return server.host.host }
+    guard let port = server.port else { return address.description }
     return address.family == .ipv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
   }
 
@@ -31,7 +31,7 @@ struct DiagnosisText {
       }
     case .route: hasRoute ? route : nil
     case .dns:
-      result.address.map { "\(target.host.host) is \($0)\(after(.resolve))" } ?? "\(target.host.host) is resolved"
+      result.address.map { "\(server.host.host) is \($0)\(after(.resolve))" } ?? "\(server.host.host) is resolved"
     case .icmp: echoes
     case .tcp: "\(peer) accepts connections\(after(.connect))"
     case .tls: session
@@ -70,7 +70,10 @@ struct DiagnosisText {
   }
 
   private var answer: String {
-    if let http = result.evidence.http { return "status \(http.status)\(after(.processing))" }
+    if let http = result.evidence.http {
+      let redirects = http.redirects == 0 ? "" : ", redirects: \(http.redirects)"
+      return "status \(http.status)\(redirects)\(after(.processing))"
+    }
     if let dns = result.evidence.dns { return "\(dns.code) with \(dns.answers.count) answers\(after(.processing))" }
     return "as expected\(after(.processing))"
   }
@@ -81,7 +84,7 @@ struct DiagnosisText {
 
   /// The arguments of `ip route get` for the target.
   private var routeArguments: String {
-    var words = [result.address?.description ?? target.host.host]
+    var words = [result.address?.description ?? server.host.host]
     if let source = outcome.request.source { words += ["from", source.description] }
     if let interface = outcome.request.interface { words += ["oif", interface] }
     return words.joined(separator: " ")

@@ -1,7 +1,7 @@
 public import Dispatch
 internal import Locks
 
-// Names of Alamofire 4 that differ in Alamofire 5.
+// Names of Alamofire 4 that differ in Alamofire 5; they are deprecated except with the trait `Alamofire4`.
 extension NetworkReachabilityManager {
   /// Alamofire 4's name of ``NetworkReachabilityStatus/ConnectionType``.
   public typealias ConnectionType = NetworkReachabilityStatus.ConnectionType
@@ -13,7 +13,9 @@ extension NetworkReachabilityManager {
   }
 
   /// The closure for ``startListening()``; it may be set before or after the start, and is kept when listening stops.
-  @available(*, deprecated, message: "Pass the listener to startListening(onQueue:onUpdatePerforming:).")
+  #if !Alamofire4
+    @available(*, deprecated, message: "Pass the listener to startListening(onQueue:onUpdatePerforming:).")
+  #endif
   public var listener: ((NetworkReachabilityStatus) -> Void)? {
     get { alamofire4.withLock(\.listener)?.body }
     set {
@@ -23,7 +25,9 @@ extension NetworkReachabilityManager {
   }
 
   /// The queue for ``listener``; the main queue by default.
-  @available(*, deprecated, message: "Pass the queue to startListening(onQueue:onUpdatePerforming:).")
+  #if !Alamofire4
+    @available(*, deprecated, message: "Pass the queue to startListening(onQueue:onUpdatePerforming:).")
+  #endif
   public var listenerQueue: DispatchQueue {
     get { alamofire4.withLock(\.queue) }
     set { alamofire4.withLock { $0.queue = newValue } }
@@ -32,7 +36,9 @@ extension NetworkReachabilityManager {
   /// Calls ``listener`` with the present status and with every change.
   ///
   /// - Returns: false when the kernel cannot be read.
-  @available(*, deprecated, message: "Use startListening(onQueue:onUpdatePerforming:).")
+  #if !Alamofire4
+    @available(*, deprecated, message: "Use startListening(onQueue:onUpdatePerforming:).")
+  #endif
   @discardableResult
   public func startListening() -> Bool {
     // The properties are read at each call, because they may be set later. The listener does not retain the manager.
@@ -42,10 +48,14 @@ extension NetworkReachabilityManager {
   }
 
   /// Alamofire 4's name of ``status``.
-  @available(*, deprecated, renamed: "status")
+  #if !Alamofire4
+    @available(*, deprecated, renamed: "status")
+  #endif
   public var networkReachabilityStatus: NetworkReachabilityStatus { status }
 
   /// Alamofire 4's name of ``isReachableOnCellular``.
-  @available(*, deprecated, renamed: "isReachableOnCellular")
+  #if !Alamofire4
+    @available(*, deprecated, renamed: "isReachableOnCellular")
+  #endif
   public var isReachableOnWWAN: Bool { isReachableOnCellular }
 }

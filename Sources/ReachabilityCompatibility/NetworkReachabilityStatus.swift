@@ -11,15 +11,26 @@ extension NetworkReachabilityManager {
     case reachable(ConnectionType)
 
     /// The kinds of connection.
+    ///
+    /// With the trait `Alamofire4` the case is `wwan` and `cellular` the other name, because a `switch` is exhaustive only by
+    /// cases.
     public enum ConnectionType: Sendable {
       /// Any connection that is not cellular.
       case ethernetOrWiFi
-      /// Cellular.
-      case cellular
+      #if Alamofire4
+        /// Cellular.
+        case wwan
 
-      /// Alamofire 4's name of ``cellular``.
-      @available(*, deprecated, renamed: "cellular")
-      public static var wwan: ConnectionType { .cellular }
+        /// Alamofire 5's name of `wwan`.
+        public static var cellular: ConnectionType { .wwan }
+      #else
+        /// Cellular.
+        case cellular
+
+        /// Alamofire 4's name of ``cellular``.
+        @available(*, deprecated, renamed: "cellular")
+        public static var wwan: ConnectionType { .cellular }
+      #endif
     }
 
     /// The status of a set of flags by Alamofire's rule; never unknown.

@@ -65,11 +65,13 @@ package protocol KernelObserver: AnyObject, Sendable {
   /// The changes of a survey count as received even if its reading then fails: the next survey does not repeat them.
   func routeQueries(for survey: KernelSurvey) -> [RouteQuery]
 
-  /// Whether the next survey should list the blocks of all routes and rules (``RouteChanges/allBlocks``).
+  /// Whether a survey should list the blocks of all routes and rules (``RouteChanges/allBlocks``); begins each reading.
   ///
-  /// - Parameter isAfterLoss: whether the last list may be out of date.
+  /// - Parameters:
+  ///   - survey: the survey without the list.
+  ///   - isAfterLoss: whether the last list may be out of date.
   /// - Returns: true to list them.
-  func needsRouteBlocks(isAfterLoss: Bool) -> Bool
+  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool
 
   /// Counts the differences between the observer's state and an audit's reading; 0 is expected.
   ///
@@ -88,7 +90,7 @@ package protocol KernelObserver: AnyObject, Sendable {
 
 extension KernelObserver {
   /// By default no list is needed.
-  package func needsRouteBlocks(isAfterLoss: Bool) -> Bool { false }
+  package func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool { false }
 
   /// By default nothing is compared.
   package func differences(in audit: KernelReading) -> Int { 0 }

@@ -104,6 +104,10 @@ public struct MachinePath: Hashable, Sendable {
   public var flags: ReachabilityFlags { leading.flags }
   /// The reason of the leading family; nil when reachable.
   public var reason: Reason? { leading.reason }
+  /// The interface of the leading family's path; nil when there is none.
+  public var interface: NetworkPath.InterfaceReference? { leading.interface }
+  /// The router of the leading family's path; nil when there is none.
+  public var gateway: IPAddress? { leading.gateway }
   /// Whether traffic on the leading family's path is billed by volume.
   public var isExpensive: Bool { leading.isExpensive }
   /// Whether traffic on the leading family's path should be kept low.

@@ -21,6 +21,9 @@ package struct RouteChanges: Sendable, Equatable {
   /// The blocks of all routes and rules; nil when they were not listed.
   package var allBlocks: Set<Block>?
 
+  /// Whether no route may differ.
+  package var isEmpty: Bool { blocks.isEmpty && !isAny }
+
   /// Creates changes; by default none.
   package init(blocks: Set<Block> = [], isAny: Bool = false, allBlocks: Set<Block>? = nil) {
     self.blocks = blocks

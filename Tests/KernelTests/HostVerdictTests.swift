@@ -171,6 +171,23 @@ import Testing
     }
   }
 
+  @Test func interfacesHaveAlternativeNames() throws {
+    let long = "enx-a-name-that-is-longer-than-fifteen-bytes"
+    for name in ["wan", long] {
+      try pair.client.ip("link property add dev d0 altname \(name)")
+      for path in ["10.8.0.9?interface=\(name)", "fe80::1%25\(name)"] {
+        let answer = try daemon.get("/hosts/\(path)").json
+        #expect(answer["addresses"]?[0]?["route"]?["interface"] == "d0", "\(answer)")
+      }
+      // A socket cannot be bound to the name.
+      let check = try daemon.get("/check?target=icmp://10.8.0.2&interface=\(name)&timeout=300ms").json
+      #expect(check["reason"] != "unknownInterface", "\(check)")
+      let tcp = try daemon.get("/check?target=tcp://10.8.0.9:9&interface=\(name)&timeout=300ms").json
+      #expect(tcp["state"] == "down", "\(tcp)")
+    }
+    #expect(try daemon.get("/hosts/10.8.0.9?interface=wan2").json["reason"] == "unknownInterface")
+  }
+
   @Test func verdictReflectsTheCurrentKernelState() throws {
     // No wait for any event in between: the question itself waits for what the kernel has begun.
     for _ in 1...20 {

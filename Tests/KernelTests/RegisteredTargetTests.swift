@@ -1,6 +1,7 @@
 import CNetlink
 import Foundation
 import Glibc
+import Locks
 import TestSupport
 import Testing
 
@@ -14,13 +15,8 @@ import Testing
     init(in namespace: Namespace) throws {
       descriptor = namespace.run { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
       guard listen(descriptor, 4096) == 0 else { throw TestError("listen: \(errno)") }
-      var address = sockaddr_in()
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      number = Self.number(of: descriptor)
       let descriptor = descriptor
-      _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
-      }
-      number = UInt16(bigEndian: address.sin_port)
       Thread.detachNewThread {
         while true {
           let client = accept(descriptor, nil, nil)
@@ -29,6 +25,15 @@ import Testing
         }
         close(descriptor)
       }
+    }
+
+    static func number(of descriptor: Int32) -> UInt16 {
+      var address = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+      }
+      return UInt16(bigEndian: address.sin_port)
     }
 
     // Its thread wakes up and closes it.
@@ -87,6 +92,54 @@ import Testing
       .first { $0.hasPrefix("reachd_checks_total{module=\"tcp_connect\",state=\"up\"} ") }
     let count = try #require(checks?.split(separator: " ").last.flatMap { Int($0) })
     #expect((2000..<2500).contains(count))
+  }
+
+  /// An HTTP server that leaves its first client without a response.
+  private final class LateServer: Sendable {
+    let number: UInt16
+    private let descriptor: Int32
+    private let clients = Locked(0)
+    var clientCount: Int { clients.withLock(\.self) }
+
+    init(in namespace: Namespace) throws {
+      descriptor = namespace.run { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+      guard listen(descriptor, 16) == 0 else { throw TestError("listen: \(errno)") }
+      number = OpenPort.number(of: descriptor)
+      Thread.detachNewThread { [self] in
+        while true {
+          let client = accept(descriptor, nil, nil)
+          guard client >= 0 else { return }
+          if clients.withLock({ count in
+            count += 1
+            return count == 1
+          }) {
+            continue
+          }
+          let response = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+          _ = unsafe response.utf8.withContiguousStorageIfAvailable { unsafe send(client, $0.baseAddress, $0.count, 0) }
+        }
+      }
+    }
+
+    func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  }
+
+  @Test("A check that was in progress when the link was lost does not delay the return to up")
+  func checkInProgress() throws {
+    let pair = try VethPair()
+    let server = try LateServer(in: pair.router)
+    defer { server.stop() }
+    // The timeout and the interval are beyond the test.
+    let daemon = try DaemonUnderTest(
+      in: pair.client,
+      configuration:
+        "targets:\n  - {id: late, target: \"http://10.9.0.1:\(server.number)/\", interval: 1h, timeout: 1m}\n")
+    #expect(eventually { server.clientCount == 1 })
+    let events = try daemon.events("?types=target")
+    try pair.router.ip("link set r0 down")
+    try wait(events, until: ["late": "unreachable"])
+    try pair.router.ip("link set r0 up")
+    try wait(events, until: ["late": "up"], never: "down")
   }
 
   @Test("A route change triggers checks of affected targets only")

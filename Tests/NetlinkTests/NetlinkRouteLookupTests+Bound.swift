@@ -81,4 +81,46 @@ extension NetlinkRouteLookupTests {
     #expect(try look("2001:db8::1") == .refused(.noRoute))
     #expect(try look("fe80::1").route == nil)
   }
+
+  /// With the layer-4 hash each connection has another leg, so that one with a carrier counts; with other hashes it does not.
+  @Test(arguments: [0, 1]) func multipathLegWithoutCarrier(policy: Int) throws {
+    try client.sysctl("net.ipv4.fib_multipath_hash_policy", policy)
+    try client.sysctl("net.ipv6.fib_multipath_hash_policy", policy)
+    try addWire()
+    try client.ip("route add 20.0.0.0/8 nexthop via 10.9.0.1 dev c0 nexthop via 10.8.0.1 dev d0")
+    try client.ip("-6 route add 2001:db8:e::/48 nexthop via fd09::1 dev c0 nexthop via fd08::1 dev d0")
+    try client.ip("link set d1 down")
+    #expect(try eventually { try look("10.8.0.1").route?.hops.first?.isLinkDown == true })
+    func legs(_ prefix: String) throws -> [Bool] {
+      try (1...40).map { number in
+        let route = try #require(try look("\(prefix)\(number)").route)
+        return route.hops[route.taken].isLinkDown
+      }
+    }
+    #expect(try legs("2001:db8:e::").contains(true) == (policy == 0))
+    // Recent kernels keep an IPv4 connection at the leg of the source that the first lookup has found, whatever the ports.
+    for (number, isDown) in try legs("20.0.0.").enumerated() where isDown {
+      let route = try #require(try look("20.0.0.\(number + 1)").route)
+      let source = try #require(route.source)
+      for port in Limits.multipathPorts {
+        let shown = try client.ip("route get 20.0.0.\(number + 1) from \(source) ipproto tcp sport \(port)")
+        #expect(shown.contains("dev d0"), "\(shown)")
+      }
+    }
+  }
+
+  /// connect(2) looks for a source among the routes of type local in the table of that name only.
+  @Test func localBlocksOfOtherTables() throws {
+    for (table, block) in [("local", "10.60.0.0/16"), ("100", "10.61.0.0/16"), ("main", "10.62.0.0/16")] {
+      try client.ip("route add local \(block) dev lo table \(table)")
+    }
+    try client.ip("route add local 10.63.0.0/16 dev lo table 100 src 10.9.0.2")
+    try client.ip("rule add lookup 100 pref 100")
+    for destination in ["10.60.1.1", "10.61.1.1", "10.62.1.1", "10.63.1.1"] {
+      let attempt = try client.connect(to: destination)
+      let answer = try look(destination)
+      #expect((answer.route?.type == .local) == attempt.isPossible, "\(destination): \(attempt), \(answer)")
+    }
+    #expect(try look("10.60.1.1").route?.type == .local && look("10.61.1.1") == .refused(.noRoute))
+  }
 }

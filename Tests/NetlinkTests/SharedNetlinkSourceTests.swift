@@ -16,6 +16,17 @@ import Testing
     var all: [String] { texts.withLock(\.self) }
   }
 
+  /// True once.
+  private final class Once: Sendable {
+    private let isUsed = Locked(false)
+    func take() -> Bool {
+      isUsed.withLock { isUsed in
+        defer { isUsed = true }
+        return !isUsed
+      }
+    }
+  }
+
   private static let first: IPAddress = "192.0.2.1"
   private static let second: IPAddress = "2001:db8::1"
 
@@ -66,6 +77,55 @@ import Testing
     #expect(observers.0.waits(Self.first) { $0?.route == nil })
     #expect(observers.1.waits(Self.second) { $0?.route == nil })
     #expect(observers.0.last?.answers.count == 1 && observers.1.last?.answers.count == 1)
+    stop()
+  }
+
+  @Test("The start of a use, and its requests, make no other use read again")
+  func independentReadings() throws {
+    let namespace = try Namespace()
+    let observers = (0..<20).map { _ in RecordingObserver([RouteQuery(Self.first)]) }
+    let sources = observers.map { _ in SharedNetlinkSource() }
+    for (source, observer) in zip(sources, observers) {
+      try namespace.run { () throws(KernelError) in try source.start(observer) }
+    }
+    #expect(observers.map(\.readings.count) == Array(repeating: 1, count: 20))
+    sources[7].refresh()
+    #expect(eventually { observers[7].readings.count == 2 })
+    #expect(observers.map(\.readings.count).reduce(0, +) == 21)
+    try namespace.ip("link set lo up")
+    #expect(eventually { observers.allSatisfy { $0.last?.tables.interfaces.first?.flags.contains(.up) == true } })
+    for source in sources { source.stop() }
+  }
+
+  @Test("A use that requests a reading during its first one receives another one")
+  func requestDuringStart() throws {
+    try pair.client.run { () throws(KernelError) in try sources.0.start(observers.0) }
+    let source = sources.1
+    let once = Once()
+    let requesting = RecordingObserver { _ in
+      if once.take() { source.refresh() }
+      return nil
+    }
+    try pair.client.run { () throws(KernelError) in try source.start(requesting) }
+    #expect(eventually { requesting.readings.count >= 2 })
+    stop()
+  }
+
+  @Test("A deadline of one use is kept while others start, and makes only that one read")
+  func deadlines() throws {
+    let namespace = try Namespace()
+    let delay = Duration.milliseconds(50)
+    let once = Once()
+    let waiting = RecordingObserver { reading in once.take() ? reading.uptime + delay : nil }
+    let other = RecordingObserver()
+    try namespace.run { () throws(KernelError) in
+      try sources.0.start(waiting)
+      try sources.1.start(other)
+    }
+    #expect(eventually { waiting.readings.count == 2 })
+    let times = waiting.readings.map(\.uptime)
+    #expect(times.count == 2 && times[1] - times[0] >= delay)
+    #expect(other.readings.count == 1)
     stop()
   }
 
@@ -141,19 +201,21 @@ import Testing
     let error = KernelError(operation: "dump", errno: ENOBUFS, message: "")
     let time = KernelClock.time
     func read() {
-      _ = multiplexer.needsRouteBlocks(isAfterLoss: false)
-      _ = multiplexer.routeQueries(for: KernelSurvey(tables: KernelTables(), uptime: .zero))
+      let survey = KernelSurvey(tables: KernelTables(), uptime: .zero)
+      _ = multiplexer.needsRouteBlocks(for: survey, isAfterLoss: false)
+      _ = multiplexer.routeQueries(for: survey)
       _ = multiplexer.ingest(KernelReading(tables: KernelTables(), answers: [:], uptime: .zero, time: time))
     }
-    _ = try multiplexer.add(observers.0, isFirst: true)
+    try multiplexer.add(.init(observers.0), isFirst: true)
     read()
-    let waiting = try multiplexer.add(observers.1, isFirst: false)
+    let waiting = NetlinkObserverMultiplexer.Member(observers.1)
+    try multiplexer.add(waiting, isFirst: false)
     multiplexer.kernelFailed(error, at: time)
     #expect(observers.0.errors == [error] && observers.1.errors.isEmpty)
     #expect(throws: error) { try waiting.waitForFirstReading() }
-    #expect(throws: error) { try multiplexer.add(RecordingObserver(), isFirst: false) }
+    #expect(throws: error) { try multiplexer.add(.init(RecordingObserver()), isFirst: false) }
     read()
-    _ = try multiplexer.add(RecordingObserver(), isFirst: false)
+    try multiplexer.add(.init(RecordingObserver()), isFirst: false)
     #expect(observers.0.readings.count == 2)
   }
 

@@ -20,7 +20,9 @@ struct ClassTests {
         asked.withLock { $0.append(queries) }
         return queries
       }
-      func needsRouteBlocks(isAfterLoss: Bool) -> Bool { inner.needsRouteBlocks(isAfterLoss: isAfterLoss) }
+      func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
+        inner.needsRouteBlocks(for: survey, isAfterLoss: isAfterLoss)
+      }
       func differences(in audit: KernelReading) -> Int { inner.differences(in: audit) }
       func ingest(_ reading: KernelReading) -> Duration? { inner.ingest(reading) }
       func kernelFailed(_ error: KernelError, at time: Timestamp) { inner.kernelFailed(error, at: time) }

@@ -53,4 +53,24 @@ struct ContextTests {
     executor.queue.setSpecific(key: Self.key, value: "executor")
     #expect(try await heard(on: .executor(executor)) == ["executor", "executor"])
   }
+
+  /// State of the main actor, such as a view has.
+  @MainActor private final class View {
+    var statuses: [ReachabilityStatus] = []
+  }
+
+  @Test("A closure of the main actor uses the state of the main actor")
+  @MainActor func mainActor() async throws {
+    let bench = try Bench.started()
+    let view = View()
+    let subscription = bench.monitor.listenOnMainActor { view.statuses.append($0.status) }
+    bench.loseDefault()
+    bench.kernel.advance(by: Bench.settle)
+    let end = ContinuousClock.now + .seconds(120)
+    while view.statuses.count < 2, ContinuousClock.now < end { await Task.yield() }
+    #expect(view.statuses.map(\.isReachable) == [true, false])
+    subscription?.cancel()
+    let machine = bench.monitor.snapshot.machine
+    #expect(machine.interface == machine.leading.interface && machine.gateway == machine.leading.gateway)
+  }
 }

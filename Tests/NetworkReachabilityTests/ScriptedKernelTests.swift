@@ -123,13 +123,6 @@ struct ScriptedKernelTests {
     #expect(monitors.map(\.snapshot.status) == [.notReachable, .notReachable])
   }
 
-  @Test("A malformed address adds nothing", arguments: ["10.0.0.5", "10.0.0.5/33", "10.0.0.5/x", "fd00::1/129", "/24"])
-  func malformed(_ text: String) {
-    var script = KernelScript()
-    script.addInterface(2, "eth0", addresses: [text])
-    #expect(script.addresses.isEmpty && script.routes.isEmpty)
-  }
-
   @Test("A multipath route loses the next hops of disabled interfaces")
   func multipath() throws {
     var script = KernelScript.withoutDefault

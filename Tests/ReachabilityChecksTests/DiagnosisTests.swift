@@ -97,6 +97,27 @@ struct DiagnosisTests {
     #expect(try diagnosis("tcp://a:1", .unreachable, .prohibited, path: .none(.prohibited)).failure?.step == .route)
   }
 
+  @Test("After a redirect, names, ports and steps are those of the server that was contacted last")
+  func redirected() throws {
+    func diagnosis(_ state: CheckResult.State, _ reason: Reason?) throws -> Diagnosis {
+      let request = CheckRequest(try CheckTarget("http://10.0.0.9:81/"))
+      var result = CheckResult(
+        state, reason, address: IPAddress("192.0.2.9"), startedAt: Timestamp(microseconds: 0), duration: .zero,
+        phases: [.init(.connect, .milliseconds(1))])
+      result.evidence.redirectTarget = try CheckTarget("https://two.example:8443/x")
+      result.evidence.http = .init(status: 200, version: "1.1", redirects: 2)
+      return Diagnosis(of: CheckOutcome(request: request, result: result, path: Self.wired), in: .unknown(.starting))
+    }
+    let up = try diagnosis(.up, nil)
+    let texts = Dictionary(up.steps.map { ($0.step, $0.evidence) }, uniquingKeysWith: { $1 })
+    #expect(texts[.dns] == "two.example is 192.0.2.9")
+    #expect(texts[.tcp] == "192.0.2.9:8443 accepts connections (1.000 ms)")
+    #expect(texts[.answer] == "status 200, redirects: 2")
+    let expired = try diagnosis(.down, .certificateExpired)
+    #expect(expired.failure?.step == .tls && expired.failure?.evidence == "192.0.2.9:8443: certificateExpired")
+    #expect(try diagnosis(.down, .refused).failure?.step == .tcp)
+  }
+
   @Test("A target that is up has no failed step")
   func up() throws {
     let diagnosis = try diagnosis("https://a/", .up, nil, phases: [.resolve, .connect, .tls, .processing])

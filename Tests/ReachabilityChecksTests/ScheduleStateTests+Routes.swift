@@ -32,6 +32,43 @@ extension ScheduleStateTests {
     #expect(state.entries["db"]?.report.status.state == .unreachable)
   }
 
+  @Test("The return of a route ends the check that began before its loss, three times at most")
+  mutating func restarted() throws {
+    _ = state.put(try definition("db") { ($0.fall, $0.rise) = (1, 1) }, .runtime, at: now)
+    let target = try ReachabilityTarget(host: "10.0.0.9")
+    let missing = HostVerdict(target: target, path: .none(.linkDown))
+    let present = HostVerdict(target: target, path: NetworkPath(flags: [.reachable], reason: nil))
+    _ = state.routeChanged("db", present, isFirst: true, [], at: now)
+    try check(.up)
+    var launch = try #require(nextLaunches().first)
+    func flap(_ state: inout ScheduleState, at now: ScheduleState.Moment) {
+      _ = state.routeChanged("db", missing, isFirst: false, [.carrierLost], at: now)
+      _ = state.routeChanged("db", present, isFirst: false, [.carrierGained], at: now)
+    }
+    for _ in 0..<3 {
+      flap(&state, at: now)
+      #expect(state.takeOutdatedRuns() == [launch.run])
+      #expect(state.takeOutdatedRuns().isEmpty)
+      let old = launch
+      launch = try #require(state.takeStarts(at: now).first)
+      #expect(state.finish(old.run, result(.down, .connectTimeout), at: now) == .ignored)
+      #expect(state.limiter.running == 1)
+    }
+    // A route that returns and is lost faster than checks end must not prevent their results.
+    flap(&state, at: now)
+    #expect(state.takeOutdatedRuns().isEmpty && state.takeStarts(at: now).isEmpty)
+    guard case .accepted(let change) = state.finish(launch.run, result(.up), at: now) else {
+      Issue.record("the result does not count")
+      return
+    }
+    #expect(change?.report.status.state == .up)
+    // A route that changes without being missing leaves the check alone.
+    launch = try #require(nextLaunches().first)
+    _ = state.routeChanged("db", present, isFirst: false, [.routeReplaced], at: now)
+    #expect(state.takeOutdatedRuns().isEmpty)
+    #expect(state.finish(launch.run, result(.up), at: now) == .accepted(nil))
+  }
+
   @Test("A single check without a route causes no outage")
   mutating func missedForAMoment() throws {
     _ = state.put(try definition("db"), .runtime, at: now)

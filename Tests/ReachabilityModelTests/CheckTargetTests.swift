@@ -8,6 +8,11 @@ struct CheckTargetTests {
     arguments: [
       ("tcp://db:5432", "tcp://db:5432"), ("TCP://db.internal:5432/", "tcp://db.internal:5432"),
       ("tcp://[2001:DB8::1]:22", "tcp://[2001:db8::1]:22"), ("tcp://[fe80::1%eth0]:22", "tcp://[fe80::1%eth0]:22"),
+      // RFC 6874; the interface with the index 25 has no more to its zone.
+      ("tcp://[fe80::1%25eth0]:22", "tcp://[fe80::1%eth0]:22"),
+      ("http://[fe80::1%25eth0]/a", "http://[fe80::1%eth0]/a"),
+      ("icmp://[fe80::1%25eth0]", "icmp://fe80::1%eth0"), ("dns://[fe80::1%251]/a.test", "dns://[fe80::1%1]/a.test"),
+      ("tcp://[fe80::1%25]:22", "tcp://[fe80::1%25]:22"), ("tcp://[fe80::1%2525]:22", "tcp://[fe80::1%25]:22"),
       ("icmp://10.0.0.1", "icmp://10.0.0.1"), ("icmp://2001:db8::1", "icmp://2001:db8::1"),
       ("icmp://[2001:db8::1]", "icmp://2001:db8::1"), ("http://api", "http://api/"),
       ("https://api:443/health?x=1", "https://api/health?x=1"), ("https://api:8443?x=1", "https://api:8443/?x=1"),

@@ -52,6 +52,49 @@ import Testing
     _ = try service.wait()
   }
 
+  @Test(.enabled(if: Namespace.isSupported), arguments: ["10.9.0.77:0", "[fd09::77]:0", "[fd09::78]:0"])
+  func missingAddressIsExplained(listen: String) throws {
+    let pair = try VethPair()
+    // Duplicate address detection takes a second, in which the address is tentative.
+    try pair.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)
+    try pair.client.ip("addr add fd09::78/64 dev c0")
+    let service = try pair.client.spawn(
+      Program.path, ["serve", "--listen", listen], environment: Program.environment())
+    #expect(try service.wait() == .exited(69), "\(service.errors)")
+    #expect(service.errors.contains("no interface has the address"), "\(service.errors)")
+    #expect(service.errors.contains("tentative") && service.errors.contains("freebind: on"), "\(service.errors)")
+  }
+
+  @Test(.enabled(if: Namespace.isSupported), arguments: ["10.9.0.77", "[fd09::77]", "[fd09::78]"])
+  func missingAddressMayAppearLater(host: String) throws {
+    let pair = try VethPair()
+    try pair.client.sysctl("net.ipv6.conf.c0.accept_dad", 1)
+    try pair.client.ip("addr add fd09::78/64 dev c0")
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("listen: [{address: \"\(host):8080\", freebind: on}]\n", as: "reachd.yaml")
+    let service = try pair.client.spawn(
+      Program.path, ["serve", "--config", file], environment: Program.environment())
+    defer { service.kill() }
+    #expect(eventually { service.errors.contains("\(host):8080") }, "\(service.errors)")
+    let address = host.trimmingPrefix("[").replacing("]", with: "")
+    if !address.hasSuffix("78") {
+      try pair.client.ip("addr add \(address)/\(host.hasPrefix("[") ? "64" : "24") dev c0")
+    }
+    let variables = Program.environment(["REACHD_LISTEN": "\(host):8080"])
+    #expect(
+      try eventually {
+        try pair.client.spawn(Program.path, ["healthcheck"], environment: variables).wait() == .exited(0)
+      }, "\(service.errors)")
+  }
+
+  @Test func freebindIsForAddresses() throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(
+      "listen: [{address: \"unix:\(directory.path)/s\", freebind: on}]\n", as: "reachd.yaml")
+    let (end, _, errors) = try Program.run(["config", "check", "--config", file])
+    #expect(end == .exited(78) && errors.contains("freebind"), "\(errors)")
+  }
+
   @Test(arguments: [
     ("[127.0.0.1]:0", "127.0.0.1"), ("::1:0", "[::1]"), ("[::1]:0", "[::1]"), ("[0.0.0.0]:0", "0.0.0.0"),
   ])

@@ -14,7 +14,7 @@ final class KernelSourceGeneration: KernelObserver {
     engine.withState(in: number) { $0.routeQueries(for: survey) } ?? []
   }
 
-  func needsRouteBlocks(isAfterLoss: Bool) -> Bool {
+  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
     engine.withState(in: number) { $0.needsRouteBlocks(isAfterLoss: isAfterLoss) } ?? false
   }
 

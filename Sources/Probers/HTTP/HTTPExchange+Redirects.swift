@@ -38,6 +38,7 @@ extension HTTPExchange {
     guard check.request.moduleVerdict(on: next) != .denied else { return loop.conclude(check, .redirectOutsideHosts) }
     login = redirect.login ?? (isSameOrigin ? login : nil)
     target = next
+    check.evidence.redirectTarget = next
     answer = HTTPResponseReader(options)
     switch next.host.remote {
     case .address(let address): connect([SocketPeer(address: address, port: next.port ?? 0)])

@@ -178,7 +178,7 @@ public final class CheckSchedule: Sendable {
       // Only for unresolved names, and before the lock, because it needs a lookup in the kernel.
       let isAnyUnresolved = part.contains { $0.verdict.phase == .optimistic && $0.verdict.path.status == .notReachable }
       let reachesNameServer = !isAnyUnresolved || monitor.reachesNameServer
-      let publish = guarded.withLock { guarded in
+      let (publish, outdated) = guarded.withLock { guarded in
         let now = now()
         var targetChanges: [EngineTargetChange] = []
         for change in part {
@@ -188,9 +188,13 @@ public final class CheckSchedule: Sendable {
             if let targetChange { targetChanges.append(targetChange) }
           }
         }
-        return monitor.record(targetChanges, at: now.time)
+        let outdated = guarded.state.takeOutdatedRuns().compactMap {
+          guarded.cancellations.removeValue(forKey: $0.number)
+        }
+        return (monitor.record(targetChanges, at: now.time), outdated)
       }
       publish()
+      for cancellation in outdated { cancellation.cancel() }
     }
     startChecks()
   }

@@ -96,7 +96,7 @@ extension ScheduleState {
   }
 
   /// Applies the kernel's report about the route to a target: a loss changes its state immediately, any other change causes a
-  /// check.
+  /// check, and the return of the route ends a check in progress.
   ///
   /// - Parameters:
   ///   - id: the target.
@@ -132,9 +132,33 @@ extension ScheduleState {
       if entry.report.status.state != .up { enqueue(entry, due: now.uptime) }
       return nil
     }
-    if case .running = entry.activity { entry.isUnreliable = true }
+    if case .running(let run, _) = entry.activity {
+      if wasAvailable || entry.retries >= Limits.retries {
+        entry.isUnreliable = true
+      } else {
+        restart(entry, run)
+      }
+    }
     enqueue(entry, due: now.uptime)
     return nil
+  }
+
+  /// Ends a check whose route was missing meanwhile: what it sent or what it waits for is lost, and it would occupy the target
+  /// until its timeout.
+  private mutating func restart(_ entry: Entry, _ run: Int) {
+    outdatedRuns.append(CheckRun(entry: entry, number: run))
+    limiter.finish(entry.host)
+    if limiter.running == 0 { stalls.pause() }
+    entry.activity = .idle
+    entry.isUnreliable = false
+    entry.retries += 1
+    statistics.retries += 1
+  }
+
+  /// The checks to cancel after ``routeChanged(_:_:isFirst:_:reachesNameServer:at:)``.
+  mutating func takeOutdatedRuns() -> [CheckRun] {
+    defer { outdatedRuns = [] }
+    return outdatedRuns
   }
 
   /// The causes of a change by a result.

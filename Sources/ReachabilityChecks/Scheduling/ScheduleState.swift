@@ -20,6 +20,8 @@ struct ScheduleState {
   var limiter: CheckConcurrencyLimiter<CheckRun>
   var stalls = ScheduleStallDetector()
   var statistics = CheckStatistics()
+  /// The checks in progress that were replaced by others, for ``takeOutdatedRuns()``.
+  var outdatedRuns: [CheckRun] = []
   private var lastRun = 0
   private var revision: UInt64 = 0
   /// The targets of an earlier process that are not registered yet.

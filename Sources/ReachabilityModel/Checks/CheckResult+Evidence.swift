@@ -7,11 +7,12 @@ extension CheckResult {
       var icmp: ICMP?
       var dns: DNS?
       var attempts: [Attempt] = []
+      var redirectTarget: CheckTarget?
     }
 
     /// The parts that exist; nil for none.
     ///
-    /// By reference, because they have 344 bytes: every result would have them, and a TCP check has none.
+    /// By reference, because they have hundreds of bytes: every result would have them, and a TCP check has none.
     private var parts: SharedValue<Parts>?
 
     /// The HTTP response.
@@ -39,6 +40,12 @@ extension CheckResult {
     public var attempts: [Attempt] {
       get { parts?.value.attempts ?? [] }
       set { change { $0.attempts = newValue } }
+    }
+
+    /// The target of the last redirect that was followed, which ``CheckResult/address`` belongs to; nil without a redirect.
+    package var redirectTarget: CheckTarget? {
+      get { parts?.value.redirectTarget }
+      set { change { $0.redirectTarget = newValue } }
     }
 
     /// Creates empty evidence.

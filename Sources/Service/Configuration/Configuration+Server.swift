@@ -21,6 +21,7 @@ extension Configuration {
     server.identity = identity(of: own)
     server.strictTransport = strictTransport
     if let mode = own.mode { server.socketMode = mode }
+    server.addressMayBeAbsent = own.isFreebind
     if let limit = connectionLimit { server.connectionLimit = limit }
     if let limit = connectionsPerAddress, limit > 0 { server.connectionsPerAddress = limit }
     if let limit = streamLimit { server.streamLimit = limit }

@@ -152,6 +152,9 @@ extension Configuration {
       if !isUnix, listener.mode != nil {
         addError("listen", "\(listener.address) has no file", "mode is for unix:/path")
       }
+      if isUnix, listener.isFreebind {
+        addError("listen", "\(listener.address) is a path", "freebind is for addresses")
+      }
       if listener.isTLSDisabled, listener.tls.isPresent {
         addError("listen", "\(listener.address) has tls: off and a certificate", "leave one of them out")
       }

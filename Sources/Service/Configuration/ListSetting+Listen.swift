@@ -23,6 +23,7 @@ extension ListSetting {
       Field(name: "reads", expectation: rule, isValid: isRule),
       Field(name: "checks", expectation: rule, isValid: isRule),
       Field(name: "mode", expectation: "permissions in octal, such as \"0660\"") { mode($0.first ?? "") != nil },
+      Field(name: "freebind", expectation: "on") { $0 == ["on"] },
       Field(name: "tls", expectation: "off") { $0 == ["off"] },
       Field(name: "certificate", expectation: "the path of a file") { $0.first?.isEmpty == false },
       Field(name: "key", expectation: "the path of a file") { $0.first?.isEmpty == false },
@@ -35,6 +36,7 @@ extension ListSetting {
       listener.reads = record["reads"].flatMap(AccessPolicy.Rule.init)
       listener.checks = record["checks"].flatMap(AccessPolicy.Rule.init)
       listener.mode = record["mode"].flatMap(mode)
+      listener.isFreebind = record["freebind"] != nil
       listener.isTLSDisabled = record["tls"] != nil
       listener.tls = TLSFiles(certificate: record["certificate"], key: record["key"])
       return listener

@@ -11,6 +11,8 @@ package struct ListenerConfiguration: Sendable, Equatable {
   var checks: AccessPolicy.Rule?
   /// The mode of a Unix-domain socket's file; nil for the server's default.
   var mode: UInt32?
+  /// Listens although no interface has the address yet.
+  var isFreebind = false
   /// The certificate and key of this address; nil for the general ones.
   var tls = TLSFiles()
   /// Disables TLS at this address, also when other addresses use it.

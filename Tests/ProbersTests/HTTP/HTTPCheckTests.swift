@@ -76,10 +76,10 @@ struct HTTPCheckTests {
   @Test func redirectsAreNotFollowedUnlessAsked() async throws {
     let result = try await get("/moved")
     #expect(result.reason == .httpStatus)
-    #expect(result.evidence.http?.status == 302)
+    #expect(result.evidence.http?.status == 302 && result.evidence.redirectTarget == nil)
     let followed = try await get("/moved") { $0.maximumRedirects = 1 }
     #expect(followed.state == .up)
-    #expect(followed.evidence.http?.redirects == 1)
+    #expect(followed.evidence.http?.redirects == 1 && followed.evidence.redirectTarget != nil)
     #expect(try await get("/moved-by-name") { $0.maximumRedirects = 1 }.state == .up)
   }
 
