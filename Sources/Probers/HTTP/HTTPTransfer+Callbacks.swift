@@ -42,7 +42,9 @@ func curlDebugCallback(
   _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
   if kind == CURLINFO_TEXT, let handle = unsafe handle, let session = unsafe ccurl_tls_session(handle) {
-    unsafe TLSPeerLimits.applyBeforeHandshake(to: OpaquePointer(session))
+    unsafe TLSPeerLimits.applyBeforeHandshake(to: OpaquePointer(session)) {
+      unsafe ccurl_tls_session(handle).map { OpaquePointer($0) }
+    }
   }
   return 0
 }

@@ -17,11 +17,22 @@ enum TLSPeerLimits {
   }
 
   /// Applies all limits to a session of libcurl, unless the handshake has begun.
-  static func applyBeforeHandshake(to session: gnutls_session_t) {
-    // The initial value, which is no message.
-    guard unsafe gnutls_handshake_get_last_out(session).rawValue == .max else { return }
+  ///
+  /// - Parameters:
+  ///   - session: the session.
+  ///   - current: finds it again before the handshake reads, unless it was released.
+  static func applyBeforeHandshake(
+    to session: gnutls_session_t, findingAgain current: @escaping () -> gnutls_session_t?
+  ) {
+    // The initial value, which is no message. GnuTLS 3.8 has it again after the handshake.
+    guard unsafe gnutls_handshake_get_last_out(session).rawValue == .max,
+      unsafe gnutls_cipher_get(session) == GNUTLS_CIPHER_NULL
+    else { return }
     _ = unsafe apply(to: session)
-    unsafe TLSReadBudget.limitHandshake(session)
+    unsafe TLSReadBudget.limitHandshake(session) {
+      // libcurl 8.14 replaces the function that watches the messages, after its last callback.
+      if let session = unsafe current() { unsafe watchHandshake(session) }
+    }
   }
 
   /// Applies the limits after the handshake to a session of libcurl.

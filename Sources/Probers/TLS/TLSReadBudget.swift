@@ -8,6 +8,8 @@ internal import Glibc
 enum TLSReadBudget {
   private struct Left {
     var handshakeReads = Limits.handshakeReads
+    /// What is to be done before the first read of a handshake that has begun.
+    var beforeReading: (() -> Void)?
     var bytes = Limits.recordBytes
     var refusals = Limits.refusedReads
   }
@@ -34,7 +36,12 @@ enum TLSReadBudget {
   }
 
   /// Applies to a session that has not begun its handshake.
-  static func limitHandshake(_ session: gnutls_session_t) {
+  ///
+  /// - Parameters:
+  ///   - session: the session.
+  ///   - beforeReading: called before the handshake reads, if it begins in this call of libcurl.
+  static func limitHandshake(_ session: gnutls_session_t, beforeReading: @escaping () -> Void) {
+    if let left = unsafe current { unsafe left.pointee.beforeReading = beforeReading }
     // libcurl sets the function that reads after this; the one that GnuTLS calls before each read is not used without a
     // timeout.
     unsafe gnutls_handshake_set_timeout(session, UInt32(Limits.longestTimeout / .milliseconds(1)))
@@ -54,6 +61,10 @@ enum TLSReadBudget {
   /// Whether a handshake may read; libcurl cannot interrupt one while the server sends.
   fileprivate static var permitsHandshakeRead: Bool {
     guard let left = unsafe current else { return true }
+    if let prepare = unsafe left.pointee.beforeReading {
+      unsafe left.pointee.beforeReading = nil
+      prepare()
+    }
     unsafe left.pointee.handshakeReads -= 1
     return unsafe left.pointee.handshakeReads >= 0
   }
