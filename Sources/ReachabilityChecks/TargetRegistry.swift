@@ -114,6 +114,11 @@ struct TargetRegistry {
     return nil
   }
 
+  /// Removes and returns the cancellations of the checks that a returned route has made outdated.
+  mutating func takeOutdatedChecks() -> [any CheckCancellation] {
+    state.takeOutdatedRuns().compactMap { cancellations.removeValue(forKey: $0.number) }
+  }
+
   /// Starts no more checks, and stops to watch the routes.
   ///
   /// - Returns: the running checks to cancel, and the callers that receive no result.

@@ -188,10 +188,7 @@ public final class CheckSchedule: Sendable {
             if let targetChange { targetChanges.append(targetChange) }
           }
         }
-        let outdated = guarded.state.takeOutdatedRuns().compactMap {
-          guarded.cancellations.removeValue(forKey: $0.number)
-        }
-        return (monitor.record(targetChanges, at: now.time), outdated)
+        return (monitor.record(targetChanges, at: now.time), guarded.takeOutdatedChecks())
       }
       publish()
       for cancellation in outdated { cancellation.cancel() }

@@ -37,7 +37,7 @@ struct CheckStart {
   /// complete because one result is enough.
   ///
   /// A target without a path has no such result: it is `unreachable`, and says nothing about the target.
-  func isFirstFailure(_ effect: ScheduleState.Effect, _ result: CheckResult) -> Bool {
+  func isFirstFailure(_ effect: CheckEffect, _ result: CheckResult) -> Bool {
     guard result.state == .down, origin == .fleet, case .accepted(let change) = effect else { return false }
     let status = run.entry.report.status
     return status.consecutiveFailures == 1 && (change?.from ?? status.state) == .up

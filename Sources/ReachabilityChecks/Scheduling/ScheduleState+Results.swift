@@ -2,36 +2,6 @@ internal import NetworkReachability
 internal import ReachabilityModel
 
 extension ScheduleState {
-  /// The effect of a result.
-  enum Effect: Equatable {
-    /// None, because the run was cancelled before.
-    case ignored
-    /// The result is discarded and the target is checked again.
-    case retried
-    /// The result counts only if the route is still missing after the settle time; waiting callers receive it.
-    case settling
-    /// The result counts, and may change the target's state.
-    case accepted(EngineTargetChange?)
-    /// The kernel has reported the route as missing, but the check did not; its report is requested again, because it may be
-    /// outdated.
-    case contradicted
-
-    /// Whether the result is one of the target.
-    var isCounted: Bool {
-      guard case .accepted = self else { return false }
-      return true
-    }
-
-    /// The changes to publish; nil when waiting callers have to wait for another result.
-    var changes: [EngineTargetChange]? {
-      switch self {
-      case .ignored, .retried: nil
-      case .accepted(let change): change.map { [$0] } ?? []
-      case .contradicted, .settling: []
-      }
-    }
-  }
-
   /// Applies the result of a run.
   ///
   /// - Parameters:
@@ -42,7 +12,7 @@ extension ScheduleState {
   /// - Returns: the effect of the result.
   mutating func finish(
     _ run: CheckRun, _ result: CheckResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
-  ) -> Effect {
+  ) -> CheckEffect {
     stalls.heartbeat(at: now.uptime)
     let entry = run.entry
     guard case .running(run.number, let start) = entry.activity else { return .ignored }
