@@ -12,8 +12,8 @@ internal import HostResolver
   /// The number of the group.
   let number: Int
   private var count = 0
-  /// The transfers that are started and not ended.
-  private var transfers: Set<UnsafeMutableRawPointer> = unsafe []
+  /// The sockets that libcurl has watched and not closed.
+  private var sockets: Set<Int32> = []
 
   init?(_ number: Int, _ loop: ProberLoop) {
     guard CurlLibrary.globalCode == CURLE_OK, let new = unsafe curl_multi_init() else { return nil }
@@ -38,15 +38,17 @@ internal import HostResolver
 
   func start(_ handle: UnsafeMutableRawPointer) -> Bool {
     count += 1
-    unsafe transfers.insert(handle)
     return unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
   }
 
   /// Ends a transfer that was started, whether or not it is complete, and its connection.
-  func end(_ handle: UnsafeMutableRawPointer) {
+  ///
+  /// libcurl 8.14 waits after a response until the server closes the TLS connection, and the timer that would end the wait is never
+  /// set (`cshutdn_perform` in lib/cshutdn.c of 8.14). Nothing more is read there, so the end of the input ends the wait.
+  func end(_ handle: UnsafeMutableRawPointer, of descriptor: Int32) {
     count -= 1
-    unsafe transfers.remove(handle)
     unsafe curl_multi_remove_handle(multi, handle)
+    if sockets.contains(descriptor) { shutdown(descriptor, Int32(SHUT_RD)) }
   }
 
   func ready(_ event: Poller.Event) {
@@ -77,20 +79,14 @@ internal import HostResolver
   }
 
   /// Watches a socket for libcurl.
-  ///
-  /// libcurl 8.14 waits after a response until the server closes the TLS connection, with a handle of its own, and
-  /// the timer that would end the wait is never set (`cshutdn_perform` in lib/cshutdn.c of 8.14). Nothing more is read there, so
-  /// the end of the input ends the wait immediately.
-  fileprivate func watch(_ descriptor: Int32, _ what: Int32, of handle: UnsafeMutableRawPointer?) {
-    if what != CURL_POLL_REMOVE, let handle = unsafe handle, unsafe !transfers.contains(handle) {
-      shutdown(descriptor, Int32(SHUT_RD))
-    }
+  fileprivate func watch(_ descriptor: Int32, _ what: Int32) {
     var events: Poller.Events = []
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
     let isOver = what == CURL_POLL_REMOVE || events.isEmpty
     loop.register(descriptor, isOver ? nil : self)
     guard !isOver else { return loop.poller.remove(descriptor) }
+    sockets.insert(descriptor)
     // If the kernel has no memory for it, libcurl's own timeout ends the transfer.
     try? loop.poller.set(descriptor, events)
   }
@@ -100,7 +96,10 @@ internal import HostResolver
   }
 
   /// Called by libcurl: a connection is closed.
-  func close(_ descriptor: Int32) { loop.close(descriptor) }
+  func close(_ descriptor: Int32) {
+    sockets.remove(descriptor)
+    loop.close(descriptor)
+  }
 }
 
 private func curlSocketCallback(
@@ -108,7 +107,7 @@ private func curlSocketCallback(
   _ unused: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let context = unsafe context else { return 0 }
-  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().watch(descriptor, what, of: handle)
+  unsafe Unmanaged<CurlGroup>.fromOpaque(context).takeUnretainedValue().watch(descriptor, what)
   return 0
 }
 

@@ -176,7 +176,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
 
   func endTransfer() {
     if let transfer {
-      transfer.end()
+      transfer.end(transferDescriptor)
       unsafe loop.transfers.recycle(transfer.handle)
     }
     transfer = nil

@@ -47,9 +47,9 @@ internal import ReachabilityModel
     unsafe ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(milliseconds))
   }
 
-  /// Ends a transfer that was started, and its connection.
-  func end() {
-    if isStarted { unsafe group.end(handle) }
+  /// Ends a transfer that was started, and its connection over a socket.
+  func end(_ descriptor: Int32) {
+    if isStarted { unsafe group.end(handle, of: descriptor) }
     isStarted = false
   }
 
