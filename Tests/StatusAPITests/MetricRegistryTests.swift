@@ -158,10 +158,10 @@ import Testing
         == "# HELP a Odd.\n# TYPE a gauge\na{x=\"\\\"} 1\\nb \\\\\"} +Inf\na NaN\na -0.5\na 1000000000000000\n")
     let service = try ScriptedService()
     service.kernel.change { script in
-      script.addInterface(3, "x\"}\n1", addresses: ["10.1.0.5/24"])
+      script.addInterface(3, "x\"}\\1", addresses: ["10.1.0.5/24"])
       script.addDefault(via: "10.1.0.1", on: 3, metric: 1)
     }
-    #expect(try service.ask("/metrics").text.contains("interface=\"x\\\"}\\n1\""))
+    #expect(try service.ask("/metrics").text.contains("interface=\"x\\\"}\\\\1\""))
   }
 
   @Test func collectorCanBeAdded() throws {
