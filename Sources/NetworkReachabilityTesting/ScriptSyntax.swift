@@ -25,11 +25,16 @@ struct ScriptSyntax {
     return IPPrefix(address, length: length)
   }
 
-  /// The name of an interface, by the kernel's rule (`dev_valid_name`, IFNAMSIZ).
+  /// The bytes that no name of an interface has: the end of a text in C, what the kernel's `isspace` accepts, slash and colon.
+  private static let refusedInNames: Set<UInt8> = [
+    0, 9, 10, 11, 12, 13, 0x20, 0xa0, UInt8(ascii: "/"), UInt8(ascii: ":"),
+  ]
+
+  /// The name of an interface, by the kernel's rule (`dev_valid_name`, IFNAMSIZ), which permits control characters.
   func interfaceName(_ text: String) -> String {
     let isValid =
       (1...15).contains(text.utf8.count) && text != "." && text != ".."
-      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }
+      && text.utf8.allSatisfy { !Self.refusedInNames.contains($0) }
     guard isValid else {
       refuse("\(text.debugDescription) is not an interface name: 1 to 15 bytes without spaces, slashes and colons")
     }

