@@ -21,6 +21,12 @@ extension ResolverLoop {
     if hasDelayedNames, budget.names == 0, let time = budget.nextName { timers.set(.budget, at: time) }
   }
 
+  /// The name to look up in the hosts file: `localhost.` is this machine, too (RFC 6761 §6.3), and never a question to the DNS.
+  private static func hostsName(_ name: String) -> String {
+    let relative = name.hasSuffix(".") ? String(name.dropLast()) : name
+    return relative.split(separator: ".").last?.lowercased() == "localhost" ? relative : name
+  }
+
   private func start(_ id: UInt64) {
     guard var query = queries[id] else { return }
     // Cancelled or expired before its turn.
@@ -29,7 +35,7 @@ extension ResolverLoop {
       let (hosts, dns) = try channels.opened()
       if query.candidates == nil {
         // As in getaddrinfo(3): a line with one family is the whole answer, and a final dot is part of the name there.
-        hosts.query(query.name, .any, query: id, attempt: 0)
+        hosts.query(Self.hostsName(query.name), .any, query: id, attempt: 0)
         for answer in hosts.takeAnswers() {
           // After any failure (no file, no such line) the DNS is queried.
           guard case .success(let addresses) = answer.outcome else { continue }
