@@ -35,6 +35,10 @@ final class FleetHeartbeatTable: Sendable {
   ///
   /// - Returns: the message if it names suspects that the fold has to know; ``endSuspicion()`` has to follow.
   func receive(_ message: FleetEngineUnstoredMessage, at now: Duration) -> HeartbeatMessage? {
+    guard message.payload.count <= FleetLimits.heartbeatBytes else {
+      state.withLock { $0.dropped += 1 }
+      return nil
+    }
     let isKnown = state.withLock { state in
       guard let entry = state.entries[message.subject], entry.payload == message.payload,
         entry.heartbeat.suspects.isEmpty
@@ -83,7 +87,7 @@ final class FleetHeartbeatTable: Sendable {
   /// The number of nodes.
   var count: Int { state.withLock(\.entries.count) }
 
-  /// The heartbeats that were dropped because too many waited, or of too many nodes.
+  /// The heartbeats that were dropped because too many waited, of too many nodes, or because they were too long.
   var dropped: UInt64 { state.withLock(\.dropped) }
 
   /// The events of an agent that waited for the engine at its last heartbeat; nil before it.

@@ -59,6 +59,7 @@ public final class FleetService: Sendable {
   let logger: Logger
   let changes: FleetEventLog
   let heartbeats = FleetHeartbeatTable()
+  let meshCache = FleetMeshChecksCache()
   let instance = UInt64.random(in: .min ... .max)
   /// Requests that wait for a change of the state.
   let waitingRequests = LongPollRegistry<Never>()
@@ -143,12 +144,12 @@ public final class FleetService: Sendable {
   // MARK: - State
 
   /// The state of the fleet, and whether it is complete and the engine connected.
-  var snapshot: FleetSnapshot { state.withLock { FleetSnapshot($0, heartbeats) } }
+  var snapshot: FleetSnapshot { state.withLock { FleetSnapshot($0, heartbeats, meshCache) } }
 
   /// Decides what a subscriber receives after an id, or nil for a new one, in one critical section with its position.
   func subscribe(after id: FleetEventID?) -> (resume: FleetResume, cursor: EventLog.Cursor, snapshot: FleetSnapshot) {
     state.withLock { state in
-      let snapshot = FleetSnapshot(state, heartbeats)
+      let snapshot = FleetSnapshot(state, heartbeats, meshCache)
       // Before it has found the stream, it has no id of the moment.
       guard let id else { return (snapshot.fold.created == 0 ? .wait : .replay, log.end, snapshot) }
       let window = state.window

@@ -19,11 +19,12 @@ struct FleetSnapshot: Sendable {
   /// The replica's publications that failed.
   var failures: [FleetEngineError.Reason: UInt64]
   private let heartbeats: FleetHeartbeatTable
+  private let meshCache: FleetMeshChecksCache
   private let silence: FleetSilenceTracker
   /// The id of the last event, or of the moment before the first.
   var last: FleetEventID
 
-  init(_ state: FleetService.State, _ heartbeats: FleetHeartbeatTable) {
+  init(_ state: FleetService.State, _ heartbeats: FleetHeartbeatTable, _ meshCache: FleetMeshChecksCache) {
     let now = FleetService.now
     problem = state.health.problem(of: state.replica, at: now).map { "\($0)" }
     hasState = state.replica.hasState
@@ -34,16 +35,20 @@ struct FleetSnapshot: Sendable {
     isComplete = state.replica.isComplete
     isConnected = state.replica.isConnected
     self.heartbeats = heartbeats
+    self.meshCache = meshCache
     silence = state.replica.silence
     last =
       state.window.last
       ?? FleetEventID(epoch: state.replica.fold.epoch, number: state.window.oldest, check: 0)
   }
 
+  /// Which agents check which others.
+  var meshChecks: FleetMeshChecks { meshCache.checks(fold) }
+
   /// What the agents say about each other; while the stream is not followed, it is the last state.
   var meshDecisions: [String: FleetQuorumRules.Decision] {
     let now = FleetService.now
-    return fold.meshDecisions { [isComplete, silence] in isComplete && silence.isOverdue($0, at: now) }
+    return fold.meshDecisions(meshChecks) { [isComplete, silence] in isComplete && silence.isOverdue($0, at: now) }
   }
 
   /// The events of an agent that waited for the engine at its last heartbeat; nil before it.

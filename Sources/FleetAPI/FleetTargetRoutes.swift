@@ -19,18 +19,29 @@ enum FleetTargetRoutes {
         context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
       let verdict = try verdict(context)
       let visibility = TargetVisibility(context)
-      return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
+      let cursor = context.query["cursor"] ?? ""
+      // A page costs much more than its tag, and every change of the fleet ends a wait for a comparison.
+      let present: @Sendable () -> String = {
+        FleetEntityTag.ofList(Self.rest(fleet.snapshot, after: cursor, verdict).prefix(limit), visibility)
+      }
+      return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests, tag: present) {
         let snapshot = fleet.snapshot
-        let rest = snapshot.targets.filter { each in
-          each.id > context.query["cursor"] ?? ""
-            && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
-        }
+        let rest = Self.rest(snapshot, after: cursor, verdict)
         let page = rest.prefix(limit)
         let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
         let next = rest.count > limit ? page.last?.id : nil
         let tag = FleetEntityTag.ofList(page, visibility)
         return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
       }
+    }
+  }
+
+  /// The targets after a position, with a verdict if one is given.
+  private static func rest(
+    _ snapshot: FleetSnapshot, after cursor: String, _ verdict: FleetVerdict?
+  ) -> [(id: String, target: FleetFoldedTarget)] {
+    snapshot.targets.filter { each in
+      each.id > cursor && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
     }
   }
 

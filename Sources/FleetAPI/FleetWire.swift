@@ -48,6 +48,7 @@ public enum FleetWire {
     guard let json = try? JSON.parse(payload), let agent = json.text("agent"), let instance = json.int("instance"),
       let outbox = json.count("outbox"), let hello = json.number("hello")
     else { return nil }
+    guard (0...FleetLimits.reportedOutbox).contains(outbox) else { return nil }
     // Whatever they are, the heartbeat is one. Only ids are kept, which are short.
     let suspects = (json.list("suspects", \.string) ?? []).prefix(FleetLimits.suspectsPerHeartbeat)
     return HeartbeatMessage(

@@ -98,12 +98,15 @@ struct FleetZoneMatrix {
       zones[agent.node.hello?.zone ?? "", default: []].append(agent)
     }
     var groups: [Group] = []
+    let checks = snapshot.meshChecks
     for (zone, agents) in zones {
       // A fleet has a hundred thousand cells and more: each costs one lookup in the dictionary of its zone.
       var counts: [String: Counts] = [:]
-      for (_, node) in agents {
+      for (agent, node) in agents {
         for (id, cell) in node.cells where target == nil || target == id {
           guard subjects?.includes(id) ?? true else { continue }
+          // An agent can report a cell of any other one; only those that it has to check count.
+          if let peer = FleetMesh.agent(of: id), !checks.contains(peer, checkedBy: agent) { continue }
           counts[id, default: Counts()].add(node.votes ? cell.state : cell.silenced().state)
         }
       }

@@ -90,7 +90,8 @@ public final class JetStreamOrderedConsumer: Sendable {
     }
     do throws(NATSError) {
       let inbox = connection.makeDeliverySubject()
-      let subscription = try connection.subscribe(inbox, headers: Self.headers) { [weak self] message in
+      let subscription = try connection.subscribe(inbox, headers: Self.headers, readsStatus: true) {
+        [weak self] message in
         self?.receive(message, begin.generation)
       }
       try create(deliveringTo: inbox, from: begin.next, within: begin.timeLimit)

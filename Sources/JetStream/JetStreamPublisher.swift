@@ -34,7 +34,9 @@ public final class JetStreamPublisher: Sendable {
   public init(_ connection: NATSConnection) throws(NATSError) {
     self.connection = connection
     inbox = connection.makeInbox()
-    let subscription = try connection.subscribe("\(inbox).*") { [weak self] message in self?.receive(message) }
+    let subscription = try connection.subscribe("\(inbox).*", readsStatus: true) { [weak self] message in
+      self?.receive(message)
+    }
     state.withLock { $0.subscription = subscription }
     timer.start(self) { $0.expire() }
   }

@@ -35,13 +35,13 @@ extension NATSConnection {
     let status = unsafe natsConnection_RequestMsg(&reply, handle, message, timeLimit.wholeMilliseconds)
     guard status == NATS_OK, let reply = unsafe reply else { throw NATSError.last(operation, status) }
     defer { unsafe natsMsg_Destroy(reply) }
-    return unsafe NATSMessage(reply, headers: headers)
+    return unsafe NATSMessage(reply, headers: headers, readsStatus: true)
   }
 
   /// Sends a request whose reply no other client can guess the subject of, and waits for the first reply.
   ///
   /// The subject for the reply has 128 random bits, and its subscription is exact and ends after one message: other clients
-  /// may publish below the prefix.
+  /// may publish below the prefix. A reply without payload counts as none: no header of the reply is read.
   ///
   /// - Parameters:
   ///   - subject: the subject.
@@ -72,10 +72,11 @@ extension NATSConnection {
     status = unsafe natsSubscription_NextMsg(&reply, subscription, timeLimit.wholeMilliseconds)
     guard status == NATS_OK, let reply = unsafe reply else { throw NATSError.last(operation, status) }
     defer { unsafe natsMsg_Destroy(reply) }
-    guard unsafe !natsMsg_IsNoResponders(reply) else {
+    // The server's message that there is no subscription has no payload. Its header is not read: whoever answers may send any.
+    guard unsafe natsMsg_GetDataLength(reply) > 0 else {
       throw NATSError(operation, .noResponders, "no process has subscribed to \(subject)")
     }
-    return unsafe NATSMessage(reply, headers: [])
+    return unsafe NATSMessage(reply, headers: [], readsStatus: false)
   }
 
   /// Makes a message of the library; the caller destroys it.

@@ -3,14 +3,17 @@ internal import Glibc
 
 extension NATSMessage {
   /// Copies a message of the library.
-  init(_ message: OpaquePointer, headers names: [String]) {
+  ///
+  /// The library's reading of headers takes quadratic time in their number, and the sender chooses it: headers are read only
+  /// where the sender is a server.
+  init(_ message: OpaquePointer, headers names: [String], readsStatus: Bool) {
     let count = Int(unsafe natsMsg_GetDataLength(message))
     let bytes = unsafe UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count)
     self.init(
       subject: unsafe natsMsg_GetSubject(message).map { unsafe String(cString: $0) } ?? "",
       reply: unsafe natsMsg_GetReply(message).map { unsafe String(cString: $0) }, payload: unsafe Array(bytes))
     // A status comes without a payload.
-    if count == 0 { status = unsafe Self.values(of: "Status", in: message)?.first.flatMap { Int($0) } }
+    if readsStatus, count == 0 { status = unsafe Self.values(of: "Status", in: message)?.first.flatMap { Int($0) } }
     for name in names { headers[name] = unsafe Self.values(of: name, in: message) }
   }
 

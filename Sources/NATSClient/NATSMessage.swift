@@ -6,7 +6,8 @@ public struct NATSMessage: Sendable, Hashable {
   public var reply: String?
   /// The payload.
   public var payload: [UInt8]
-  /// The status of a message without payload: 100 (heartbeat), 404 (no message), 503 (no responders); nil for none.
+  /// The status of a message without payload: 100 (heartbeat), 404 (no message), 503 (no responders); nil for none,
+  /// and where it was not asked for.
   public var status: Int?
   /// The headers that were asked for, by name, each with all of its values.
   public var headers: [String: [String]]

@@ -37,19 +37,22 @@ extension NATSConnection {
   ///
   /// - Parameters:
   ///   - subject: the subject.
-  ///   - headers: the headers that the messages have.
+  ///   - headers: the headers that the messages have; none where clients send that are not trusted, which may make reading
+  ///     them slow.
+  ///   - readsStatus: whether messages without payload have a status, which is a header, too.
   ///   - queue: the group of which one member receives each message; nil for none.
   ///   - admits: decides from the subject whether a message is handled, before it is copied; nil for all.
   ///   - handler: called on the library's thread for messages, one at a time; it must not wait for a response.
   /// - Returns: the subscription, which ends with its last reference.
   /// - Throws: an error when the connection is closed or the subject invalid. A server's refusal is an event.
   public func subscribe(
-    _ subject: String, headers: [String] = [], queue: String? = nil, admits: (@Sendable (String) -> Bool)? = nil,
-    _ handler: @escaping @Sendable (NATSMessage) -> Void
+    _ subject: String, headers: [String] = [], readsStatus: Bool = false, queue: String? = nil,
+    admits: (@Sendable (String) -> Bool)? = nil, _ handler: @escaping @Sendable (NATSMessage) -> Void
   ) throws(NATSError) -> NATSSubscription {
     let operation = "subscribe \(subject)"
     try checkEnded(operation)
-    let number = messageCallbacks.add(MessageHandler(headers: headers, admits: admits, body: handler))
+    let number = messageCallbacks.add(
+      MessageHandler(headers: headers, readsStatus: readsStatus, admits: admits, body: handler))
     var created: OpaquePointer?
     let closure = unsafe CNATS_closure(number)
     var status =
@@ -83,6 +86,7 @@ extension NATSConnection {
 
 private struct MessageHandler: Sendable {
   var headers: [String]
+  var readsStatus: Bool
   var admits: (@Sendable (String) -> Bool)?
   var body: @Sendable (NATSMessage) -> Void
 }
@@ -100,5 +104,5 @@ private func natsReceived(
   if let admits = handler.admits {
     guard let subject = unsafe natsMsg_GetSubject(message), unsafe admits(String(cString: subject)) else { return }
   }
-  handler.body(unsafe NATSMessage(message, headers: handler.headers))
+  handler.body(unsafe NATSMessage(message, headers: handler.headers, readsStatus: handler.readsStatus))
 }

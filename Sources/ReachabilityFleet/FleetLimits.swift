@@ -49,6 +49,10 @@ public enum FleetLimits {
   static let questionsPerRound = 16
   /// The time between two heartbeats.
   public static let heartbeatInterval = Duration.seconds(2)
+  /// Bytes of a heartbeat: the most targets with the longest ids, and the rest; longer ones are dropped unread.
+  public static let heartbeatBytes = 4096
+  /// The events that wait for the engine according to a heartbeat, at most; more than an agent can keep.
+  public static let reportedOutbox = 1_000_000_000
   /// The targets that one heartbeat names because their checks failed; more are not named.
   public static let suspectsPerHeartbeat = 32
   /// The least time between two heartbeats of an agent that name such targets.

@@ -22,13 +22,17 @@ extension FleetFold {
   ///
   /// An agent without a path of its own and a silent one abstain, as with every target.
   ///
-  /// - Parameter isOverdue: whether an agent may have fallen silent: `down` has to follow without its vote, too.
+  /// - Parameters:
+  ///   - checks: which agents check which: others have no vote, and no agent has one about itself.
+  ///   - isOverdue: whether an agent may have fallen silent: `down` has to follow without its vote, too.
   /// - Returns: the decisions.
-  public func meshDecisions(silencing isOverdue: (String) -> Bool) -> [String: FleetQuorumRules.Decision] {
+  public func meshDecisions(
+    _ checks: FleetMeshChecks, silencing isOverdue: (String) -> Bool
+  ) -> [String: FleetQuorumRules.Decision] {
     var votes: [String: [FleetQuorumRules.Vote]] = [:]
     for (id, node) in nodes where node.isAgent {
       for target in node.cells.keys {
-        guard let checked = FleetMesh.agent(of: target), nodes[checked]?.isAgent == true else { continue }
+        guard let checked = FleetMesh.agent(of: target), checks.contains(checked, checkedBy: id) else { continue }
         votes[checked, default: []].append(
           FleetQuorumRules.Vote(agent: id, zone: node.hello?.zone ?? "", state: node.vote(target)?.state))
       }

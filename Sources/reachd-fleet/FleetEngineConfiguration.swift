@@ -38,7 +38,9 @@ struct FleetEngineConfiguration {
     var lines = [
       "# The accounts of a fleet, by `reachd-fleet config engine`: an agent can publish as itself only, and has no access",
       "# to the stream. Include this file in the configuration of every server.", "accounts {", "  FLEET {",
-      "    jetstream: enabled", "    users: [",
+      "    jetstream: enabled", "    # Of each connection; the most that a replica needs, and some more.",
+      "    limits: { max_subscriptions: \(FleetPermissions.subscriptions), max_payload: \(FleetPermissions.payloadBytes) }",
+      "    users: [",
     ]
     for user in replicas { lines += Self.lines(user, FleetPermissions.replica) }
     for user in agents { lines += Self.lines(user, FleetPermissions.agent(user.id)) }

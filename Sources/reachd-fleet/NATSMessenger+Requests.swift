@@ -8,15 +8,12 @@ extension NATSMessenger {
     _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
     completion: @escaping @Sendable (Result<[UInt8], FleetEngineError>) -> Void
   ) {
-    let isAdmitted = state.withLock { state in
-      guard state.requests < Self.concurrentRequests else { return false }
-      state.requests += 1
-      return true
+    guard state.withLock({ $0.places.take(subject) }) else {
+      return completion(.failure(.failed("too many requests wait for replies")))
     }
-    guard isAdmitted else { return completion(.failure(.failed("too many requests wait for replies"))) }
     requests.async { [self] in
       let result = Result { () throws(NATSError) in try perform(payload, subject, timeLimit) }
-      state.withLock { $0.requests -= 1 }
+      state.withLock { $0.places.release(subject) }
       completion(result.mapError(FleetEngineError.init))
     }
   }

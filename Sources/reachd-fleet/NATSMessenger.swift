@@ -10,9 +10,6 @@ internal import ReachabilityFleet
 final class NATSMessenger: FleetMessenger {
   /// The wait before a connection that has ended is opened again.
   private static let reopenPause = Duration.seconds(2)
-  /// Requests that wait for their replies: each occupies a thread.
-  static let concurrentRequests = 32
-
   /// A user of the connection that has to begin again on each new one.
   typealias Beginning = @Sendable (NATSConnection) -> Void
 
@@ -20,7 +17,7 @@ final class NATSMessenger: FleetMessenger {
     var connection: NATSConnection?
     var isConnected = false
     var isStopped = false
-    var requests = 0
+    var places = FleetRequestPlaces()
     var observers: [@Sendable (Bool) -> Void] = []
     var beginnings: [Beginning] = []
     var subscriptions: [Int: NATSMessengerSubscription] = [:]

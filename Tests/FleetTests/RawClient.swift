@@ -50,8 +50,8 @@ final class RawClient {
   }
 
   /// Subscribes; a refusal is in ``refusals``.
-  func subscribe(_ subject: String, queue: String? = nil) {
-    send(Array("SUB \([subject, queue].compactMap(\.self).joined(separator: " ")) 9\r\n".utf8))
+  func subscribe(_ subject: String, queue: String? = nil, number: Int = 9) {
+    send(Array("SUB \([subject, queue].compactMap(\.self).joined(separator: " ")) \(number)\r\n".utf8))
   }
 
   /// Sends a command, and waits until the server has processed it.

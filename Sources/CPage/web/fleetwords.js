@@ -59,10 +59,10 @@ export function fleetText(key, values = {}) {
 }
 
 /** A word of a list of this file; a value that it does not have is shown as it is. */
-export function fleetWord(list, value) { return current[list][value] ?? value ?? ""; }
+export function fleetWord(list, value) { return (Object.hasOwn(current[list], value) ? current[list][value] : value) ?? ""; }
 
 /** A reason of a cell or a verdict. */
-export function reasonWord(value) { return current.reasons[value] ?? word("reasons", value); }
+export function reasonWord(value) { return (Object.hasOwn(current.reasons, value) ? current.reasons[value] : undefined) ?? word("reasons", value); }
 
 /** The glyph of each verdict and state: colour is never the only sign. */
 export const FLEET_GLYPHS = { ...GLYPHS, partial: "◐", present: "✔", lost: "?" };

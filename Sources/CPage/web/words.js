@@ -207,7 +207,7 @@ export function text(key, values = {}) {
 
 /** A word of a list: state, reason, cause, step. A value that this page does not know is shown as it is. */
 export function word(list, value) {
-  return value === null || value === undefined ? "" : current[list][value] ?? value;
+  return value === null || value === undefined ? "" : Object.hasOwn(current[list], value) ? current[list][value] : value;
 }
 
 /** The parts that are not empty, as a list. */

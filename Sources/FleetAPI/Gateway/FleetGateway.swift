@@ -18,10 +18,10 @@ final class FleetGateway: Sendable {
     var counts = GatewayCounts()
   }
 
-  private let engine: any FleetEngine
+  let engine: any FleetEngine
   private weak let roster: (any GatewayRosterSource)?
   private let stream: GatewayStreamState
-  private let logger: Logger
+  let logger: Logger
   private let state = Locked(State())
   private let admission = GatewayAdmission(GatewayLimits.received)
   private let queue = DispatchQueue(label: "gateway")
@@ -180,20 +180,9 @@ final class FleetGateway: Sendable {
             engine.publish(message, on: .node(agent), expecting: expectation) { complete(GatewayAnswer(published: $0)) }
           }
           guard isFirst else { return store() }
-          findOther(agent, instance) { isOther in isOther ? complete(.duplicate) : store() }
+          findOther(agent, instance) { problem in if let problem { complete(problem) } else { store() } }
         }
       }
-    }
-  }
-
-  /// Asks whether another process with the id is running.
-  private func findOther(_ agent: String, _ instance: UInt64, _ complete: @escaping @Sendable (Bool) -> Void) {
-    engine.request(FleetWire.encode(AgentRequest.ping), on: .ask(agent), within: GatewayLimits.pingTimeout) {
-      [logger] result in
-      guard case .success(let reply) = result, case .instance(let other)? = FleetWire.reply(reply), other != instance
-      else { return complete(false) }
-      logger.warning("two processes have the id of one agent", metadata: ["agent": "\(agent)"])
-      complete(true)
     }
   }
 }

@@ -92,7 +92,7 @@ public enum GatewayWire {
 
   private static func check(_ hello: NodeHello) throws(GatewayRejection) {
     let labels = hello.labels
-    guard labels.count <= 16, labels.allSatisfy({ TargetSpec.isID($0.key) && $0.value.utf8.count <= 63 }) else {
+    guard labels.count <= 16, labels.allSatisfy({ TargetSpec.isID($0.key) && isLabelValue($0.value) }) else {
       throw GatewayRejection("the labels are invalid")
     }
     guard isText(hello.version) else { throw GatewayRejection("the version of the program is invalid") }
@@ -100,6 +100,11 @@ public enum GatewayWire {
     guard let target = try? CheckTarget(address), [.tcp, .icmp].contains(target.scheme) else {
       throw GatewayRejection("the address is invalid")
     }
+  }
+
+  /// As the value of a target's label.
+  private static func isLabelValue(_ text: String) -> Bool {
+    text.utf8.count <= 63 && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
   }
 
   private static func isText(_ text: String) -> Bool {

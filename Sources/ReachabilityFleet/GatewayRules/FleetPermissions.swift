@@ -5,6 +5,15 @@ public struct FleetPermissions: Hashable, Sendable {
   /// The subjects to which it may subscribe.
   public var subscribe: [String]
 
+  /// The subscriptions of one connection.
+  ///
+  /// A replica has one for each of the requests that wait for answers, and some others; an agent has four. Each of an agent's
+  /// own costs the servers a copy of each answer.
+  public static let subscriptions = 100
+  /// Bytes of a message with its headers, in the server's form: the longest that agents and replicas publish is a page of
+  /// ``GatewayLimits/pageBytes``, or of one target.
+  public static let payloadBytes = 262_144
+
   /// Those of an agent: no subject of the stream, and nothing of the JetStream API.
   public static func agent(_ id: String) -> FleetPermissions {
     FleetPermissions(

@@ -31,7 +31,7 @@ public enum GatewayLimits {
   /// The age of a stream's state that answers a request.
   public static let stateAge = Duration.seconds(2)
   /// Bytes of a page of what an agent checks.
-  public static let pageBytes = 512 * 1024
+  public static let pageBytes = FleetLimits.messageBytes
   /// The targets in one question what became of them.
   public static let missingTargets = 256
   /// The time for which a process with the same id may answer.

@@ -11,12 +11,12 @@ import Testing
 /// The gateway of two replicas on an engine in memory.
 @Suite("Gateway of a fleet")
 struct FleetGatewayTests {
-  private let fleet: FleetFixture
+  let fleet: FleetFixture
   private let inbox = "_INBOX.agent.a.x"
 
   init() throws { fleet = try FleetFixture() }
 
-  private var engine: MemoryEngine { fleet.engine }
+  var engine: MemoryEngine { fleet.engine }
 
   private func send(_ payload: [UInt8], agent: String = "a", reply: String?) {
     engine.deliver(
@@ -32,7 +32,7 @@ struct FleetGatewayTests {
     return try #require(GatewayWire.answer(answer))
   }
 
-  private func ask(_ request: GatewayRequest, agent: String = "a") throws -> GatewayAnswer {
+  func ask(_ request: GatewayRequest, agent: String = "a") throws -> GatewayAnswer {
     try ask(GatewayWire.encode(request), agent: agent)
   }
 
@@ -47,7 +47,7 @@ struct FleetGatewayTests {
       .changes(AgentChangeBatch(prev: number - 1, from: number, to: number, changes: [change])))
   }
 
-  private static func hello(_ instance: UInt64, zone: String = "z", known: UInt64 = 0) -> GatewayRequest {
+  static func hello(_ instance: UInt64, zone: String = "z", known: UInt64 = 0) -> GatewayRequest {
     .hello(
       GatewayHello(
         instance: instance, known: known, restates: false,
@@ -128,6 +128,10 @@ struct FleetGatewayTests {
     (
       "a label with a long value",
       #"{"v":1,"request":"hello","instance":1,"known":0,"hello":{"role":"agent","version":"1","labels":{"a":"\#(String(repeating: "v", count: 64))"}}}"#
+    ),
+    (
+      "a label with a control character",
+      #"{"v":1,"request":"hello","instance":1,"known":0,"hello":{"role":"agent","version":"1","labels":{"a":"\u001b"}}}"#
     ),
     ("a nested bomb", String(repeating: "[", count: 100_000)),
   ]

@@ -18,6 +18,8 @@ final class MemoryEngine: FleetEngine {
     var subscribers: [Int: Subscriber] = [:]
     var answers: [String: [[UInt8]]] = [:]
     var agents: [String: @Sendable ([UInt8]) -> [UInt8]?] = [:]
+    /// What the requests to agents fail with.
+    var askFailure: FleetEngineError?
     var interfere: (@Sendable (FleetSubject) -> Void)?
     /// What publications, and reads, fail with.
     var failure: FleetEngineError?
@@ -74,6 +76,9 @@ final class MemoryEngine: FleetEngine {
   func answer(_ agent: String, _ body: @escaping @Sendable ([UInt8]) -> [UInt8]?) {
     state.withLock { $0.agents[agent] = body }
   }
+
+  /// Fails the requests to agents; nil ends that.
+  func failRequests(_ error: FleetEngineError?) { state.withLock { $0.askFailure = error } }
 
   /// Calls a closure before each publication of a replica: another one may come first.
   func beforePublications(_ body: @escaping @Sendable (FleetSubject) -> Void) {
@@ -201,7 +206,8 @@ final class MemoryEngine: FleetEngine {
   ) {
     var reply: [UInt8]?
     if case .ask(let agent) = subject { reply = state.withLock { $0.agents[agent] }?(payload) }
-    let result: Result<[UInt8], FleetEngineError> = reply.map { .success($0) } ?? .failure(.noResponders)
+    let failure = state.withLock(\.askFailure) ?? .noResponders
+    let result: Result<[UInt8], FleetEngineError> = reply.map { .success($0) } ?? .failure(failure)
     queue.async { completion(result) }
   }
 
