@@ -74,6 +74,8 @@ struct ProberTCPSocket {
       guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 else {
         return .failed(.later(errno))
       }
+      // What arrived before a reset counts: the connection was established.
+      if code == ECONNRESET, hasData { return .connected(SocketPeer.local(of: descriptor)?.address) }
       return code == 0 ? .pending : .failed(.later(code))
     }
     let local = SocketPeer.local(of: descriptor)
@@ -88,6 +90,12 @@ struct ProberTCPSocket {
   func setResetOnClose() {
     var lingering = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Whether a read returns data (recv(2), MSG_PEEK).
+  private var hasData: Bool {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
   }
 
   /// Whether a read returns data, the end or an error (recv(2), MSG_PEEK).

@@ -174,6 +174,18 @@ struct TCPCheckTests {
     #expect(result.state == .up, "\(result)")
   }
 
+  @Test("An expected greeting before a reset that arrives before the check knows of its connection")
+  func greetingAndReset() async throws {
+    let server = try TCPServer { peer in
+      Loopback.send(Array("READY".utf8), to: peer)
+      TCPServer.reset(peer)
+    }
+    for _ in 0..<200 {
+      let result = try await dialogue(server, expect: "READY")
+      #expect(result.state == .up, "\(result)")
+    }
+  }
+
   @Test func silenceAfterTheConnection() async throws {
     let server = try TCPServer(TCPServer.untilClosed)
     let result = try await dialogue(server, expect: "^220", timeout: .milliseconds(200))
