@@ -12,11 +12,14 @@ final class StallingProxy: Sendable {
   private final class Link: Sendable {
     let client: Int32
     let server: Int32
+    /// The number of calls of ``StallingProxy/arm(_:)`` before it.
+    let round: Int
     private let isSettled = Locked(false)
 
-    init(client: Int32, server: Int32) {
+    init(client: Int32, server: Int32, round: Int) {
       self.client = client
       self.server = server
+      self.round = round
     }
 
     deinit {
@@ -40,6 +43,7 @@ final class StallingProxy: Sendable {
 
   private struct State {
     var limits: [Int] = []
+    var round = 0
     var settled = 0
     var most = 0
     var links: [Link] = []
@@ -70,10 +74,10 @@ final class StallingProxy: Sendable {
           close(client)
           continue
         }
-        let link = Link(client: client, server: server)
-        let limit = shared.state.withLock { state in
+        let (link, limit) = shared.state.withLock { state in
+          let link = Link(client: client, server: server, round: state.round)
           state.links.append(link)
-          return state.limits.popLast() ?? .max
+          return (link, state.limits.popLast() ?? .max)
         }
         Loopback.thread {
           Self.forward(link, .toClient, direction == .toClient ? limit : .max, direction == .toClient, shared)
@@ -94,7 +98,7 @@ final class StallingProxy: Sendable {
   /// Sets the bytes after which the next connections stop; further ones do not stop.
   func arm(_ limits: [Int]) {
     release()
-    shared.state.withLock { ($0.limits, $0.settled) = (limits, 0) }
+    shared.state.withLock { ($0.limits, $0.settled, $0.round) = (limits, 0, $0.round + 1) }
   }
 
   /// Ends all connections.
@@ -121,7 +125,9 @@ final class StallingProxy: Sendable {
       if isCounted { shared.state.withLock { $0.most = max($0.most, limit - left) } }
       Loopback.send(part, to: to)
     }
-    if link.settle() { shared.state.withLock { $0.settled += 1 } }
+    guard link.settle() else { return }
+    // A connection that was ended before may end later.
+    shared.state.withLock { $0.settled += $0.round == link.round ? 1 : 0 }
   }
 
   private static func connection(to port: UInt16) -> Int32? {
