@@ -172,7 +172,9 @@ def units():
 def build_dependencies():
     """debian/control names what scripts/packages.txt installs, so that the one cannot be forgotten after the other."""
     lists = [(SOURCE / "scripts" / each).read_text(encoding="utf-8").splitlines() for each in ("packages.txt", "package.d/packages.txt")]
-    listed = {line.split()[0] for lines in lists for line in lines if line and not line.startswith("#")} - {"dpkg-dev"}
+    listed = {line.split()[0] for lines in lists for line in lines if line and not line.startswith("#")}
+    # Every package has these two without naming them (Debian Policy, 4.2).
+    listed -= {"dpkg-dev", "build-essential"}
     control = (SOURCE / "deploy/debian/control").read_text(encoding="utf-8")
     field = re.search(r"^Build-Depends: (.*?)^(?=\S)", control, re.M | re.S)[1]
     named = {re.sub(r"[ (:].*", "", each.strip()).replace("-compat", "") for each in field.split(",")}
