@@ -155,7 +155,11 @@ struct FleetWebhookTests {
     let later = try fleet.vote(.up, .up)
     #expect(eventually { fleet.deliveries(later) == 1 }, "\(fleet.messages.map(\.id))")
     #expect(fleet.messages.first { $0.id.hasPrefix(later + "-") }?.replica == 1 - owner)
-    for id in ids { #expect(fleet.deliveries(id) == 1, "\(id)") }
+    // The other replica may repeat what was delivered when the first one ended, with the same id, but loses nothing.
+    for id in ids {
+      let messages = fleet.messages.map(\.id).filter { $0.hasPrefix(id + "-") }
+      #expect(!messages.isEmpty && Set(messages).count == 1, "\(id): \(messages)")
+    }
     #expect(fleet.engine.messages("rx2.hook.ops").count >= 4)
   }
 
