@@ -72,7 +72,7 @@ extension NATSConnection {
     status = unsafe natsSubscription_NextMsg(&reply, subscription, timeLimit.wholeMilliseconds)
     guard status == NATS_OK, let reply = unsafe reply else { throw NATSError.last(operation, status) }
     defer { unsafe natsMsg_Destroy(reply) }
-    // The server's message that there is no subscription has no payload. Its header is not read: whoever answers may send any.
+    // The server's message that there is no subscription has no payload. Its header is not read: other clients may answer with any.
     guard unsafe natsMsg_GetDataLength(reply) > 0 else {
       throw NATSError(operation, .noResponders, "no process has subscribed to \(subject)")
     }

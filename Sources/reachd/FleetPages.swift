@@ -20,21 +20,10 @@ extension ClientOptions {
   func forEachFleetPage(
     verdict: String? = nil, _ source: SourceOptions, _ body: (JSON, String) throws -> Void
   ) throws -> Bool {
-    var cursor: String?
-    for _ in 0..<Self.fleetPageLimit {
-      let answer = try sendOrExit("GET", Self.fleetPage(after: cursor, verdict: verdict), source)
-      // Other services have no such route.
-      if answer.status == 404 { return false }
-      let document = try? JSON.parse(answer.body)
-      guard answer.status == 200, let document, document["targets"]?.elements != nil else {
-        throw Self.unexpected(answer)
-      }
-      let text = String(decoding: answer.body, as: UTF8.self)
-      try body(document, text.hasSuffix("\n") ? String(text.dropLast()) : text)
-      cursor = document["next"]?.string
-      if cursor == nil { break }
+    // Other services have no such route.
+    try forEachPage(atMost: Self.fleetPageLimit, isOptional: true, source, body) {
+      Self.fleetPage(after: $0, verdict: verdict)
     }
-    return true
   }
 
   /// The path of a page.

@@ -19,11 +19,32 @@ extension ClientOptions {
   func forEachTargetPage(
     _ selection: [(name: String, value: String?)] = [], _ source: SourceOptions, _ body: (JSON, String) throws -> Void
   ) throws {
-    var cursor: String?
-    for _ in 0..<Self.targetPageLimit {
+    try forEachPage(atMost: Self.targetPageLimit, source, body) { cursor in
       let query = (selection + [("limit", String(Self.targetsPerPage)), ("cursor", cursor)])
         .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
-      let answer = try sendOrExit("GET", "/targets?" + query.joined(separator: "&"), source)
+      return "/targets?" + query.joined(separator: "&")
+    }
+  }
+
+  /// Requests the pages of a list of targets.
+  ///
+  /// - Parameters:
+  ///   - limit: the maximum number of pages.
+  ///   - isOptional: whether a service may have no such route.
+  ///   - source: the source of the configuration.
+  ///   - body: receives each page and its text; its error ends the requests.
+  ///   - path: the path of the page after a cursor.
+  /// - Returns: whether the service has the route.
+  /// - Throws: the exit code 2, after printing the problem, if a page cannot be read; the error of `body`.
+  @discardableResult
+  func forEachPage(
+    atMost limit: Int, isOptional: Bool = false, _ source: SourceOptions, _ body: (JSON, String) throws -> Void,
+    at path: (_ cursor: String?) -> String
+  ) throws -> Bool {
+    var cursor: String?
+    for _ in 0..<limit {
+      let answer = try sendOrExit("GET", path(cursor), source)
+      if isOptional, answer.status == 404 { return false }
       let document = try? JSON.parse(answer.body)
       guard answer.status == 200, let document, document["targets"]?.elements != nil else {
         throw Self.unexpected(answer)
@@ -31,8 +52,9 @@ extension ClientOptions {
       let text = String(decoding: answer.body, as: UTF8.self)
       try body(document, text.hasSuffix("\n") ? String(text.dropLast()) : text)
       cursor = document["next"]?.string
-      if cursor == nil { return }
+      if cursor == nil { break }
     }
+    return true
   }
 
   /// Sends a request for targets; if there is no response, prints the reason and throws the exit code 2.
