@@ -11,7 +11,6 @@ import pathlib
 import re
 import sys
 
-MAINTAINER = "reachd maintainers <maintainers@reachd.invalid>"
 SECTION = re.compile(r"^## (\d+\.\d+\.\d+) — (unreleased|\d{4}-\d{2}-\d{2})$", re.M)
 
 
@@ -24,15 +23,16 @@ def os_release():
     return values["VERSION_ID"], values["VERSION_CODENAME"]
 
 
-def entry(version, codename, text, time):
+def entry(version, codename, text, maintainer, time):
     """One entry of the file (deb-changelog(5))."""
-    return f"reachd ({version}) {codename}; urgency=medium\n\n  * {text}\n\n -- {MAINTAINER}  {email.utils.format_datetime(time)}\n"
+    return f"reachd ({version}) {codename}; urgency=medium\n\n  * {text}\n\n -- {maintainer}  {email.utils.format_datetime(time)}\n"
 
 
 def main():
     commit, version = sys.argv[1], (sys.argv[2:] or [""])[0]
     number, codename = os_release()
     root = pathlib.Path(__file__).resolve().parents[2]
+    maintainer = re.search(r"^Maintainer: (.+)$", (root / "deploy/debian/control").read_text(encoding="utf-8"), re.M)[1]
     sections = SECTION.findall((root / "CHANGELOG.md").read_text(encoding="utf-8"))
     built = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
     entries = []
@@ -47,7 +47,7 @@ def main():
             upstream = version or upstream
             # The packages of one commit have one date, whatever the date of the release.
             time = built
-        entries.append(entry(f"{upstream}-1~deb{number}u1", codename, text, time))
+        entries.append(entry(f"{upstream}-1~deb{number}u1", codename, text, maintainer, time))
     print("\n".join(entries), end="")
 
 
