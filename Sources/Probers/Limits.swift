@@ -155,8 +155,8 @@ enum Limits {
   /// The time by which libcurl's own limit of a transfer exceeds the check's: it applies only where libcurl waits itself.
   static let transferTimeMargin: Duration = .milliseconds(100)
 
-  /// libcurl handles stored for reuse: each has about 6 KiB.
-  static let curlHandles = 64
+  /// Transfers stored for reuse, as many as one wait can start: each has about 7 KiB.
+  static let curlTransfers = proberEvents
 
   /// Bytes per read from a socket.
   static let readBytes = 16_384

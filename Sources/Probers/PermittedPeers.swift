@@ -33,7 +33,8 @@ extension ProberCheck {
     _ peers: inout [SocketPeer], _ selection: CheckAddressSelection, otherwise message: String
   ) throws(ProberResult) {
     var unrouted: [SocketPeer] = []
-    var all = peers
+    // No copy otherwise, because every check executes this code.
+    var all = selection == .all ? peers : []
     peers.removeAll { peer in
       let decision = decision(peer.address, peer.port == 0 ? nil : peer.port)
       if decision == .noRoute { unrouted.append(peer) }

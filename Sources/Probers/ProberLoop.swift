@@ -167,7 +167,7 @@ extension ProberLoop {
   func watch(_ descriptor: Int32, _ handler: any ProberDescriptorHandler) throws(SocketFailure) {
     register(descriptor, handler)
     do throws(EventLoopError) {
-      try poller.add(descriptor, [.readable, .writable, .peerClosed, .edgeTriggered])
+      try poller.add(descriptor, .changes)
     } catch {
       throw .immediate(error.errno)
     }
@@ -184,4 +184,9 @@ extension ProberLoop {
     if Int(descriptor) < handlers.count { handlers[Int(descriptor)] = nil }
     Glibc.close(descriptor)
   }
+}
+
+extension Poller.Events {
+  /// All changes; a constant, because its parts are in another module.
+  fileprivate static let changes: Poller.Events = [.readable, .writable, .peerClosed, .edgeTriggered]
 }

@@ -98,9 +98,7 @@ extension IPAddress: CustomStringConvertible {
   /// Dotted decimal, or the canonical IPv6 form of RFC 5952: lower case, longest run of zeros as `::`, mapped addresses
   /// with a dotted tail.
   public var description: String {
-    guard family == .ipv6 else {
-      return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
-    }
+    guard family == .ipv6 else { return dottedDecimal }
     if unmapped != self { return "::ffff:\(unmapped)" }
     let groups = (0..<8).map { UInt16(truncatingIfNeeded: ($0 < 4 ? high : low) >> (48 - 16 * UInt64($0 % 4))) }
     let zeros = Self.longestZeroRun(groups)
@@ -109,6 +107,20 @@ extension IPAddress: CustomStringConvertible {
     }
     guard let zeros else { return hex(groups) }
     return hex(groups[..<zeros.lowerBound]) + "::" + hex(groups[zeros.upperBound...])
+  }
+
+  /// The bytes are written singly, because every check of an address executes this code.
+  private var dottedDecimal: String {
+    var text: [UInt8] = []
+    text.reserveCapacity(15)
+    for shift: UInt64 in [24, 16, 8, 0] {
+      let octet = UInt8(truncatingIfNeeded: low >> shift)
+      if octet > 99 { text.append(0x30 + octet / 100) }
+      if octet > 9 { text.append(0x30 + octet / 10 % 10) }
+      text.append(0x30 + octet % 10)
+      if shift > 0 { text.append(UInt8(ascii: ".")) }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The first longest run of two or more zero groups (RFC 5952 §4.2).

@@ -20,6 +20,9 @@ struct IPAddressTests {
       #expect((address != nil) == (count == 4 || count == 16), "\(count) octets")
     }
     #expect(try IPAddress(octets: [1, 2, 3, 4, 5][1...]) == ip("2.3.4.5"))
+    for octet in 0...UInt32(255) {
+      #expect(IPAddress(ipv4: octet * 0x0101_0101).description == "\(octet).\(octet).\(octet).\(octet)")
+    }
   }
 
   @Test(

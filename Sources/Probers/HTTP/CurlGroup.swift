@@ -7,6 +7,12 @@ internal import HostResolver
 ///
 /// The loop's poller watches the sockets, and a timer of the loop is the handle's only timer.
 @safe final class CurlGroup: ProberDescriptorHandler {
+  /// An exchange whose transfer has ended.
+  private struct Finished {
+    let exchange: HTTPExchange
+    let result: CURLcode
+  }
+
   private let multi: UnsafeMutableRawPointer
   private unowned let loop: ProberLoop
   /// The number of the group.
@@ -38,6 +44,8 @@ internal import HostResolver
 
   func start(_ handle: UnsafeMutableRawPointer) -> Bool {
     count += 1
+    // The connection may be closed after the transfer.
+    unsafe ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(self).toOpaque())
     return unsafe curl_multi_add_handle(multi, handle) == CURLM_OK
   }
 
@@ -66,16 +74,15 @@ internal import HostResolver
     TLSReadBudget.granted { unsafe curl_multi_socket_action(multi, descriptor, mask, &running) }
     // Handles may be removed only here, outside of libcurl's callbacks, and only when all messages are read: for each
     // removal libcurl searches all unread messages.
-    var finished: [(exchange: HTTPExchange, result: CURLcode)] = []
+    var finished: [Finished] = []
     var left: Int32 = 0
     while let message = unsafe curl_multi_info_read(multi, &left) {
       guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe message.pointee.easy_handle,
-        let context = unsafe ccurl_get_private(handle)
+        let transfer = unsafe HTTPTransfer.of(ccurl_get_private(handle)), let exchange = transfer.exchange
       else { continue }
-      unsafe finished.append(
-        (Unmanaged<HTTPExchange>.fromOpaque(context).takeUnretainedValue(), ccurl_result(message)))
+      unsafe finished.append(Finished(exchange: exchange, result: ccurl_result(message)))
     }
-    for (exchange, result) in finished { exchange.finished(result) }
+    for ended in finished { ended.exchange.finished(ended.result) }
   }
 
   /// Watches a socket for libcurl.

@@ -10,7 +10,6 @@ struct CurlTarget {
   let url: CheckTarget
   /// The field `Host`, if it differs from the URL.
   let host: String?
-  private let target: CheckTarget
 
   /// Creates the URL.
   ///
@@ -18,7 +17,6 @@ struct CurlTarget {
   ///   - target: the target.
   ///   - name: the host for TLS; nil for that of the target.
   init(_ target: CheckTarget, tlsName name: ReachabilityTarget?) {
-    self.target = target
     guard target.scheme == .https, let name else {
       (url, host) = (target, nil)
       return
@@ -49,18 +47,18 @@ struct CurlTarget {
   /// The target of a redirect as a whole URL (RFC 3986 §5.2).
   ///
   /// A `Location` that cannot be parsed is returned unchanged: the code that parses the URL reports the error.
-  func redirect(_ location: String) -> Redirect {
+  static func redirect(_ location: String, from target: CheckTarget) -> Redirect {
     guard let url = unsafe curl_url() else { return Redirect(url: location) }
     defer { unsafe curl_url_cleanup(url) }
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_ALLOW_SPACE)
     guard unsafe curl_url_set(url, CURLUPART_URL, target.description, flags) == CURLUE_OK,
       unsafe curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK
     else { return Redirect(url: location) }
-    let user = unsafe Self.part(url, CURLUPART_USER, UInt32(CURLU_URLDECODE))
-    let password = unsafe Self.part(url, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
+    let user = unsafe part(url, CURLUPART_USER, UInt32(CURLU_URLDECODE))
+    let password = unsafe part(url, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
     unsafe curl_url_set(url, CURLUPART_USER, nil, 0)
     unsafe curl_url_set(url, CURLUPART_PASSWORD, nil, 0)
-    guard let text = unsafe Self.part(url, CURLUPART_URL, 0) else { return Redirect(url: location) }
+    guard let text = unsafe part(url, CURLUPART_URL, 0) else { return Redirect(url: location) }
     guard user != nil || password != nil else { return Redirect(url: text) }
     return Redirect(url: text, login: Login(user: user ?? "", password: password ?? ""))
   }

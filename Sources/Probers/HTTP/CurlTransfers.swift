@@ -7,12 +7,9 @@ internal import CCurl
 @safe final class CurlTransfers {
   private unowned let loop: ProberLoop
   private(set) var groups: [CurlGroup] = []
-  /// Unused handles: making one costs more than clearing it.
-  private var idle: [UnsafeMutableRawPointer] = unsafe []
+  private var idle: [HTTPTransfer] = []
 
   init(_ loop: ProberLoop) { self.loop = loop }
-
-  deinit { unsafe idle.forEach { unsafe curl_easy_cleanup($0) } }
 
   /// Ends all groups, with the connections that libcurl has kept.
   func cleanUp() {
@@ -28,18 +25,11 @@ internal import CCurl
     return new
   }
 
-  /// A cleared handle.
-  func handle() -> UnsafeMutableRawPointer? {
-    unsafe idle.popLast() ?? curl_easy_init()
-  }
+  /// An unused transfer; nil if libcurl is not available.
+  func transfer() -> HTTPTransfer? { idle.popLast() ?? HTTPTransfer() }
 
-  /// Stores a handle for reuse, which must not be in a group.
-  func recycle(_ handle: UnsafeMutableRawPointer) {
-    unsafe curl_easy_reset(handle)
-    if unsafe idle.count < Limits.curlHandles {
-      unsafe idle.append(handle)
-    } else {
-      unsafe curl_easy_cleanup(handle)
-    }
+  /// Stores a transfer for reuse, which has ended.
+  func recycle(_ transfer: HTTPTransfer) {
+    if idle.count < Limits.curlTransfers, transfer.clear() { idle.append(transfer) }
   }
 }

@@ -54,6 +54,7 @@ struct HTTPCookieJar {
 
   /// The value of the field `Cookie` for a request; nil for none.
   func field(for target: CheckTarget) -> String? {
+    guard !cookies.isEmpty else { return nil }
     let host = Self.host(target)
     let path = Self.path(target)
     let fitting = cookies.filter { cookie in

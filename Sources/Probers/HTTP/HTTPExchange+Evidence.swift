@@ -5,9 +5,10 @@ extension HTTPExchange {
   /// Records the known parts of an answer, complete or not.
   func note(_ transfer: HTTPTransfer) {
     if answer.hasHead {
+      let status = transfer.status
       check.evidence.http = CheckResult.HTTP(
-        status: transfer.status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
-        contentLength: transfer.contentLength, isRedirect: transfer.redirect(answer.location) != nil,
+        status: status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
+        contentLength: transfer.contentLength, isRedirect: location(status) != nil,
         retryAfter: answer.retryAfter)
     }
     let ready = transfer.moment(CURLINFO_APPCONNECT_TIME_T)

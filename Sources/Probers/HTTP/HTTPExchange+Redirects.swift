@@ -13,6 +13,9 @@ extension HTTPExchange {
   /// The name in the certificate.
   var tlsName: String { (configuredName ?? target.host).withoutFinalDot }
 
+  /// The `Location` of an answer that redirects a client; nil without a redirect.
+  func location(_ status: Int) -> String? { CurlTarget.redirects.contains(status) ? answer.location : nil }
+
   /// Follows a redirect if the policy allows its host, and if it does not lead from TLS to plain text.
   func follow(_ redirect: CurlTarget.Redirect, after status: Int) {
     endTransfer()

@@ -16,7 +16,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
 
   unowned let check: ProberCheck
   unowned let loop: ProberLoop
-  let options: HTTPOptions
+  var options: HTTPOptions { answer.options }
   var target: CheckTarget
   /// Of the target, or of a redirect's.
   var connector: AddressConnector?
@@ -46,7 +46,6 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
 
   init(_ check: ProberCheck, _ options: HTTPOptions, _ loop: ProberLoop) {
     self.check = check
-    self.options = options
     self.loop = loop
     target = check.request.target
     request = HTTPProbeRequest(options, hostname: check.request.hostname)
@@ -85,14 +84,13 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
 
   private func startTransfer() {
     step = .transferring
-    guard let group = loop.transfers.group(), let handle = unsafe loop.transfers.handle() else {
+    guard let group = loop.transfers.group(), let transfer = loop.transfers.transfer() else {
       return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl could not be initialised"))
     }
-    let transfer = unsafe HTTPTransfer(handle, group, self)
     self.transfer = transfer
     let fields = request.fields(cookies: cookies.field(for: target))
-    guard let peer, transfer.prepare(target, peer, request, fields, CurlTarget(target, tlsName: configuredName)),
-      transfer.set(login, isHTTP1: isHTTP1), transfer.start()
+    guard let peer, transfer.prepare(CurlTarget(target, tlsName: configuredName), peer, request, fields),
+      transfer.setOwnOptions(request, fields, login, isHTTP1: isHTTP1), transfer.start(self, in: group)
     else { return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -131,6 +129,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   /// Handles the end of a transfer, successful or not.
   func finished(_ code: CURLcode) {
     guard let transfer else { return }
+    transfer.hasSucceeded = code == CURLE_OK
     note(transfer)
     if let fault { return loop.conclude(check, fault) }
     guard code == CURLE_OK || answer.isFinished else {
@@ -147,11 +146,9 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
       return loop.conclude(check, finding(code, words))
     }
     let status = transfer.status
-    if let location = transfer.redirect(answer.location),
-      redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit)
-    {
+    if let location = location(status), redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit) {
       for cookie in answer.cookies { cookies.store(cookie, from: target, now: .now) }
-      return follow(location, after: status)
+      return follow(CurlTarget.redirect(location, from: target), after: status)
     }
     do throws(ProberPatternError) {
       loop.conclude(check, try answer.fault(status: status, loop.patterns) ?? .up)
@@ -177,7 +174,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   func endTransfer() {
     if let transfer {
       transfer.end(transferDescriptor)
-      unsafe loop.transfers.recycle(transfer.handle)
+      loop.transfers.recycle(transfer)
     }
     transfer = nil
     connector?.end()

@@ -1,10 +1,9 @@
 internal import ReachabilityModel
-internal import TextSyntax
 
 /// The received part of an HTTP answer, within limits, and its comparison with the expectations.
 struct HTTPResponseReader {
-  private let options: HTTPOptions
-  private var fields: [(name: String, value: String)] = []
+  let options: HTTPOptions
+  private var fields: [HTTPOptions.Field] = []
   private var body: [UInt8] = []
   private(set) var bodyBytes = 0
   private var headerBytes = 0
@@ -45,7 +44,7 @@ struct HTTPResponseReader {
   private var isProvisional: Bool { status / 100 == 1 && status != 101 }
 
   /// Processes a header line; false to end the transfer.
-  mutating func take(header bytes: some Collection<UInt8>) -> Bool {
+  mutating func take(header bytes: some BidirectionalCollection<UInt8>) -> Bool {
     headerBytes += bytes.count
     guard headerBytes <= Limits.httpHeadBytes else {
       headError = "the answer's head is longer than \(Limits.httpHeadBytes) bytes"
@@ -56,15 +55,15 @@ struct HTTPResponseReader {
       isOpen = false
       return true
     }
-    let line = String(decoding: bytes, as: UTF8.self)
     switch bytes.first {
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"): return endHead()
-    case UInt8(ascii: " "), UInt8(ascii: "\t"): appendFolded(with: line)
-    default: begin(line)
+    case UInt8(ascii: " "), UInt8(ascii: "\t"): appendFolded(with: bytes)
+    default: begin(bytes)
     }
     return true
   }
 
+  private static let version = Array("HTTP/".utf8)
   private static let firstBytes = Array("HLlRr\r\n".utf8)
   private static let length = Array("content-length:".utf8)
   private static let cookie = Array("set-cookie:".utf8)
@@ -82,22 +81,34 @@ struct HTTPResponseReader {
     bytes.starts(with: name) { $0 == $1 || $0 | 0x20 == $1 }
   }
 
-  private mutating func begin(_ line: String) {
+  /// Begins a status line or a field; in bytes, because every check executes this code.
+  private mutating func begin(_ line: some BidirectionalCollection<UInt8>) {
     isOpen = false
-    if line.hasPrefix("HTTP/") {
+    if line.starts(with: Self.version) {
       // The fields so far belong to a provisional answer.
       fields = []
-      status = line.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
-    } else if let colon = line.firstIndex(of: ":") {
-      fields.append((line[..<colon].lowercased(), line[line.index(after: colon)...].trimmed))
+      let word = line.drop { $0 != UInt8(ascii: " ") }.drop { $0 == UInt8(ascii: " ") }
+      status = Int(Self.text(word.prefix { $0 != UInt8(ascii: " ") }.prefix(3))) ?? 0
+    } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+      let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+      fields.append(HTTPOptions.Field(name: name, value: Self.text(line[line.index(after: colon)...])))
       isOpen = true
     }
   }
 
   /// Appends a line that begins with a space or a tab to the preceding field (RFC 9112 §5.2, obs-fold).
-  private mutating func appendFolded(with line: String) {
+  private mutating func appendFolded(with line: some BidirectionalCollection<UInt8>) {
     guard let last = fields.popLast() else { return }
-    fields.append((last.name, "\(last.value) \(line.trimmed)".trimmed))
+    let text = Self.text(line)
+    let value = last.value.isEmpty || text.isEmpty ? last.value + text : "\(last.value) \(text)"
+    fields.append(HTTPOptions.Field(name: last.name, value: value))
+  }
+
+  /// The text without white space at both ends (RFC 9110 §5.5).
+  private static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String {
+    let isText = { (byte: UInt8) in byte != 0x20 && !(0x09...0x0d).contains(byte) }
+    guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else { return "" }
+    return String(decoding: bytes[first...last], as: UTF8.self)
   }
 
   private mutating func endHead() -> Bool {
@@ -115,13 +126,16 @@ struct HTTPResponseReader {
 
   /// Whether the length of the body is one number or is absent (RFC 9112 §6.3).
   private var hasLength: Bool {
-    let lengths = fields.filter { $0.name == "content-length" }.flatMap { field in
-      field.value.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+    var length: Int64?
+    for field in fields where field.name == "content-length" {
+      for part in field.value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        let text = Self.text(part)
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text), number == length ?? number
+        else { return false }
+        length = number
+      }
     }
-    let numbers = lengths.map { text in
-      text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
-    }
-    return numbers.allSatisfy { $0 != nil && $0 == numbers[0] }
+    return true
   }
 
   /// Processes a part of the body; false to end the transfer.
@@ -133,9 +147,11 @@ struct HTTPResponseReader {
     return !isTruncated
   }
 
+  private static let success = [200...299]
+
   /// The first unmet expectation; nil for none.
   func fault(status: Int, _ patterns: ProberPatternCache) throws(ProberPatternError) -> ProberResult? {
-    let expected = options.expectStatus.isEmpty ? [200...299] : options.expectStatus
+    let expected = options.expectStatus.isEmpty ? Self.success : options.expectStatus
     guard expected.contains(where: { $0.contains(status) }) else {
       return ProberResult(.down, .httpStatus, detail: "the status is \(status), not \(Self.text(expected))")
     }

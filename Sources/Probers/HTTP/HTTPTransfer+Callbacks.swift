@@ -3,15 +3,18 @@ internal import Glibc
 
 // Callbacks that libcurl calls on the prober's thread, within calls into libcurl.
 
-private func exchange(_ context: UnsafeMutableRawPointer?) -> HTTPExchange? {
-  unsafe context.map { unsafe Unmanaged<HTTPExchange>.fromOpaque($0).takeUnretainedValue() }
+extension HTTPTransfer {
+  /// The transfer that libcurl passes as a context.
+  static func of(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer? {
+    unsafe context.map { unsafe Unmanaged<HTTPTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
 }
 
 /// CURLOPT_OPENSOCKETFUNCTION: returns the connected socket once, and then `CURL_SOCKET_BAD`.
 func curlOpenSocketCallback(
   _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-  unsafe exchange(context)?.handOver() ?? curl_socket_t(CURL_SOCKET_BAD)
+  unsafe HTTPTransfer.of(context)?.exchange?.handOver() ?? curl_socket_t(CURL_SOCKET_BAD)
 }
 
 /// CURLOPT_SOCKOPTFUNCTION: the socket is already connected.
@@ -32,7 +35,7 @@ func curlPrerequestCallback(
   _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
   _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-  unsafe exchange(context)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  unsafe HTTPTransfer.of(context)?.exchange?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// CURLOPT_DEBUGFUNCTION: libcurl reports its steps; it has no option for GnuTLS's priorities, and no other callback
@@ -55,7 +58,7 @@ func curlWriteCallback(
 ) -> Int {
   let total = size * count
   let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: total)
-  return unsafe exchange(context)?.take(body: buffer) == true ? total : 0
+  return unsafe HTTPTransfer.of(context)?.exchange?.take(body: buffer) == true ? total : 0
 }
 
 /// CURLOPT_HEADERFUNCTION: one header line, including the lines of informational responses (1xx).
@@ -64,5 +67,5 @@ func curlHeaderCallback(
 ) -> Int {
   let total = size * count
   let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: total)
-  return unsafe exchange(context)?.take(header: buffer) == true ? total : 0
+  return unsafe HTTPTransfer.of(context)?.exchange?.take(header: buffer) == true ? total : 0
 }

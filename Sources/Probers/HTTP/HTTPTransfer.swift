@@ -4,36 +4,62 @@ internal import Glibc
 internal import HostResolver
 internal import ReachabilityModel
 
-/// One request and its response over an established connection.
+/// One request and its response over an established connection, and then another one.
+///
+/// It is used again, because to make a handle of libcurl and to set its options is a large part of a check.
 ///
 /// libcurl neither resolves nor connects: it receives the connected socket once. Before it sends the request,
 /// ``HTTPExchange`` verifies the certificate.
 @safe final class HTTPTransfer {
   let handle: UnsafeMutableRawPointer
   private var lists: [UnsafeMutablePointer<curl_slist>] = unsafe []
-  private unowned let exchange: HTTPExchange
-  private let group: CurlGroup
-  private var isStarted = false
-  private var curlTarget: CurlTarget?
+  /// The exchange and the group, from the start to the end.
+  private(set) var exchange: HTTPExchange?
+  private var group: CurlGroup?
   private var started = MonotonicInstant.now
+  /// Whether the request has options that most requests do not have.
+  var hasOwnOptions = false
+  /// Whether the transfer is complete, without an error.
+  var hasSucceeded = false
   /// libcurl's description of its last error.
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  init(_ handle: UnsafeMutableRawPointer, _ group: CurlGroup, _ exchange: HTTPExchange) {
-    unsafe self.handle = handle
-    self.group = group
-    self.exchange = exchange
+  /// Makes a transfer that has not started; nil if libcurl has no memory for it.
+  init?() {
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    guard let new = unsafe curl_easy_init() else {
+      unsafe errorText.deallocate()
+      return nil
+    }
+    unsafe handle = new
+    guard setCommonOptions() else { return nil }
   }
 
   deinit {
-    unsafe lists.forEach { unsafe curl_slist_free_all($0) }
+    unsafe curl_easy_cleanup(handle)
+    freeLists()
     unsafe errorText.deallocate()
   }
 
+  /// Makes it ready for another request, when it has ended; false if it cannot be used again.
+  func clear() -> Bool {
+    let isClean = hasSucceeded && !hasOwnOptions
+    if !isClean { unsafe curl_easy_reset(handle) }
+    freeLists()
+    hasSucceeded = false
+    unsafe errorText[0] = 0
+    return isClean || setCommonOptions()
+  }
+
+  private func freeLists() {
+    unsafe lists.forEach { unsafe curl_slist_free_all($0) }
+    unsafe lists.removeAll(keepingCapacity: true)
+  }
+
   /// Starts the transfer; false if libcurl returns an error.
-  func start() -> Bool {
-    isStarted = true
+  func start(_ exchange: HTTPExchange, in group: CurlGroup) -> Bool {
+    self.exchange = exchange
+    self.group = group
     started = .now
     limitTime()
     return unsafe group.start(handle)
@@ -41,6 +67,7 @@ internal import ReachabilityModel
 
   /// Limits the time in which libcurl itself waits, from the start; the loop ends the check before.
   func limitTime() {
+    guard let exchange else { return }
     let limit = started.duration(to: exchange.check.deadline) + Limits.transferTimeMargin
     let milliseconds = max(1, limit.wholeNanoseconds / 1_000_000)
     unsafe ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(milliseconds))
@@ -49,25 +76,16 @@ internal import ReachabilityModel
 
   /// Ends a transfer that was started, and its connection over a socket.
   func end(_ descriptor: Int32) {
-    if isStarted { unsafe group.end(handle, of: descriptor) }
-    isStarted = false
+    unsafe group?.end(handle, of: descriptor)
+    group = nil
+    exchange = nil
   }
 
-  /// Sets all options; false if libcurl rejects one.
-  func prepare(
-    _ target: CheckTarget, _ peer: SocketPeer, _ request: HTTPProbeRequest, _ fields: [HTTPOptions.Field],
-    _ curlTarget: CurlTarget
-  ) -> Bool {
-    self.curlTarget = curlTarget
-    let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
-    let keeper = unsafe Unmanaged.passUnretained(group).toOpaque()
-    let address = peer.address.unmapped
-    // Maps every host and port of the URL to this address, so that libcurl resolves nothing. It does not
-    // connect to the address, because it receives a connected socket.
-    let place = unsafe list(["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"])
-    var codes = [
-      unsafe ccurl_set_string(handle, CURLOPT_URL, curlTarget.url.description),
-      unsafe ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, target.scheme.rawValue),
+  /// Sets the options that all requests have; false if libcurl rejects one.
+  private func setCommonOptions() -> Bool {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    return [
+      unsafe ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
       unsafe ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1),
       unsafe ccurl_set_string(handle, CURLOPT_PROXY, ""),
       unsafe ccurl_set_string(handle, CURLOPT_NOPROXY, "*"),
@@ -84,13 +102,10 @@ internal import ReachabilityModel
       unsafe ccurl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0),
       unsafe ccurl_set_string(handle, CURLOPT_CAINFO, nil),
       unsafe ccurl_set_string(handle, CURLOPT_CAPATH, nil),
-      // For the callback, which limits what the server's part of the handshake costs.
-      unsafe ccurl_set_long(handle, CURLOPT_VERBOSE, target.scheme == .https ? 1 : 0),
       unsafe ccurl_set_debug_callback(handle, curlDebugCallback),
       unsafe ccurl_set_long(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       unsafe ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText),
       unsafe ccurl_set_string(handle, CURLOPT_USERAGENT, "reachd"),
-      unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, place),
       // The mapped addresses must not be cached: at the end of each transfer libcurl scans its whole cache.
       unsafe ccurl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0),
       unsafe ccurl_set_pointer(handle, CURLOPT_PRIVATE, context),
@@ -98,19 +113,34 @@ internal import ReachabilityModel
       unsafe ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context),
       unsafe ccurl_set_socket_option_callback(handle, curlSocketOptionCallback),
       unsafe ccurl_set_close_socket_callback(handle, curlCloseSocketCallback),
-      unsafe ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, keeper),
       unsafe ccurl_set_request_callback(handle, curlPrerequestCallback),
       unsafe ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context),
       unsafe ccurl_set_write_callback(handle, curlWriteCallback),
       unsafe ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context),
       unsafe ccurl_set_header_callback(handle, curlHeaderCallback),
       unsafe ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context),
-    ]
-    codes += set(request, fields, curlTarget)
-    return codes.allSatisfy { $0 == CURLE_OK }
+    ].allSatisfy { $0 == CURLE_OK }
   }
 
-  func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+  /// Sets the options of a request; false if libcurl rejects one.
+  func prepare(
+    _ curlTarget: CurlTarget, _ peer: SocketPeer, _ request: HTTPProbeRequest, _ fields: [HTTPOptions.Field]
+  ) -> Bool {
+    let address = peer.address.unmapped
+    // Maps every host and port of the URL to this address, unless it is the URL's, so that libcurl resolves nothing. It does
+    // not connect to the address, because it receives a connected socket.
+    let isLiteral = curlTarget.url.host == ReachabilityTarget(.address(address))
+    let place = isLiteral ? [] : ["::\(address.family == .ipv4 ? "\(address)" : "[\(address)]"):\(peer.port)"]
+    return [
+      unsafe ccurl_set_string(handle, CURLOPT_URL, curlTarget.url.description),
+      // For the callback, which limits what the server's part of the handshake costs.
+      unsafe ccurl_set_long(handle, CURLOPT_VERBOSE, curlTarget.url.scheme == .https ? 1 : 0),
+      unsafe ccurl_set_list(handle, CURLOPT_CONNECT_TO, list(place)),
+      unsafe ccurl_set_list(handle, CURLOPT_HTTPHEADER, list(Self.lines(request, fields, curlTarget))),
+    ].allSatisfy { $0 == CURLE_OK }
+  }
+
+  private func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
     for line in lines { unsafe list = curl_slist_append(list, line) }
     if let list = unsafe list { unsafe lists.append(list) }
@@ -146,15 +176,6 @@ internal import ReachabilityModel
     guard unsafe ccurl_get_large(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length) == CURLE_OK, length >= 0
     else { return nil }
     return length
-  }
-
-  /// The target of a redirect.
-  ///
-  /// - Parameter location: the text of the `Location` field.
-  /// - Returns: the whole URL; nil without a redirect.
-  func redirect(_ location: String?) -> CurlTarget.Redirect? {
-    guard CurlTarget.redirects.contains(status), let location else { return nil }
-    return curlTarget?.redirect(location)
   }
 
   /// The time from the start of the transfer to the end of a phase; nil if the phase was not reached.

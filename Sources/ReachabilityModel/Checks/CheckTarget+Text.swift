@@ -137,12 +137,16 @@ extension CheckTarget: CustomStringConvertible {
 
   /// The canonical text: the scheme in lower case, the port only if it is not the default one.
   public var description: String {
-    var text = "\(scheme.rawValue)://"
-    let name = host.host + (host.interface.map { "%\($0)" } ?? "")
-    text += host.host.contains(":") && scheme.hasPort ? "[\(name)]" : name
-    if let port, port != scheme.defaultPort { text += ":\(port)" }
-    if let question { return text + question.pathAndQuery }
-    return pathAndQuery == "/" ? text + "/" : text + pathAndQuery
+    let name = host.host
+    let isBracketed = name.utf8.contains(UInt8(ascii: ":")) && scheme.hasPort
+    // Without interpolations, because every HTTP check executes this code.
+    var text = scheme.rawValue
+    text += isBracketed ? "://[" : "://"
+    text += name
+    if let interface = host.interface { text += "%" + interface }
+    if isBracketed { text += "]" }
+    if let port, port != scheme.defaultPort { text += ":" + String(port) }
+    return text + (question?.pathAndQuery ?? pathAndQuery)
   }
 }
 

@@ -73,6 +73,33 @@ struct HTTPCheckTests {
     #expect(head.state == .up)
   }
 
+  @Test("A request has nothing of the one before")
+  func requestsAreSeparate() async throws {
+    let server = try RawHTTPServer(answer: ScriptedWeb.well)
+    let silent = try RawHTTPServer(answer: "SSH-2.0-OpenSSH_9.2\r\n")
+    func check(_ server: RawHTTPServer, _ change: (inout HTTPOptions) -> Void = { _ in }) async throws -> CheckResult {
+      var options = HTTPOptions()
+      change(&options)
+      return try await prober.check("http://127.0.0.1:\(server.port)/", .http(options))
+    }
+    let plain = try await check(server)
+    let request = try #require(server.requests.first)
+    let others: [(inout HTTPOptions) -> Void] = [
+      { $0.method = "HEAD" }, { $0.method = "PUT" }, { $0.body = "{}" }, { $0.version = .http11 },
+      { $0.headers = [.init(name: "X-Secret", value: "s3"), .init(name: "Expect", value: "")] },
+      { $0.headers = [.init(name: "Accept-Encoding", value: "gzip")] },
+    ]
+    for other in others {
+      _ = try await check(server, other)
+      #expect(try await check(server).evidence == plain.evidence)
+      #expect(server.requests.last == request)
+    }
+    #expect(try await check(silent).state == .down)
+    #expect(try await secure(.good).phases.map(\.name).contains(.tls))
+    #expect(try await check(server).phases.map(\.name) == plain.phases.map(\.name))
+    #expect(server.requests.last == request)
+  }
+
   @Test func redirectsAreNotFollowedUnlessAsked() async throws {
     let result = try await get("/moved")
     #expect(result.reason == .httpStatus)
