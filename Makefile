@@ -40,7 +40,7 @@ test-fleet-short: ## a kill of a server and a cut cable in a fleet with three se
 	REACHD_FLEET_FAULTS=1 scripts/test --filter 'FleetTests.*(killsOfLeaders|partitionedAgent)'
 
 test: ## all tests, and independent clients of the running service; some need root or user namespaces
-	scripts/setup scripts/packages.txt scripts/packages-test.txt
+	scripts/setup scripts/packages.txt scripts/packages-test.txt scripts/page.d/packages.txt
 	scripts/dependencies
 	scripts/test
 	scripts/test-clients
@@ -49,16 +49,18 @@ test-store: ## the data directory with failing, full and waiting disks, and a hu
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_STORE_KILLS=100 scripts/test --filter StoreTests
 
-check: ## the tests that need no kernel, network or processes: values, rules, parsers, layers
-	scripts/setup
+check: ## the tests that need no kernel, network or processes: values, rules, parsers, layers, the modules of the pages
+	scripts/setup scripts/packages.txt scripts/page.d/packages.txt
 	scripts/check
 
 test-one: ## build and run one suite or test target; T=LongPollTests
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	scripts/test-one $(T)
 
-lint: ## check the format of all Swift files
+lint: ## check the format of all Swift files, and the scripts of the pages
+	scripts/setup scripts/page.d/packages.txt
 	swift format lint --strict --recursive Package.swift Sources Tests Benchmarks
+	scripts/page.d/lint
 
 pictures: ## take the README's pictures of the page, in docs/images (six minutes); needs root or user namespaces
 	scripts/setup scripts/packages.txt scripts/packages-test.txt scripts/packages-browser.txt

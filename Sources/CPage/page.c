@@ -2,20 +2,59 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 #include "page.h"
 
-static const unsigned char app_js[] = {
-#embed "web/app.js"
+static const unsigned char common_access_js[] = {
+#embed "web/common/access.js"
 };
-static const unsigned char charts_js[] = {
-#embed "web/charts.js"
+static const unsigned char common_announcer_js[] = {
+#embed "web/common/announcer.js"
 };
-static const unsigned char connection_js[] = {
-#embed "web/connection.js"
+static const unsigned char common_banner_js[] = {
+#embed "web/common/banner.js"
 };
-static const unsigned char detail_js[] = {
-#embed "web/detail.js"
+static const unsigned char common_chinese_js[] = {
+#embed "web/common/chinese.js"
 };
-static const unsigned char dom_js[] = {
-#embed "web/dom.js"
+static const unsigned char common_client_js[] = {
+#embed "web/common/client.js"
+};
+static const unsigned char common_dom_js[] = {
+#embed "web/common/dom.js"
+};
+static const unsigned char common_english_js[] = {
+#embed "web/common/english.js"
+};
+static const unsigned char common_filterbar_js[] = {
+#embed "web/common/filterbar.js"
+};
+static const unsigned char common_format_js[] = {
+#embed "web/common/format.js"
+};
+static const unsigned char common_frame_js[] = {
+#embed "web/common/frame.js"
+};
+static const unsigned char common_keys_js[] = {
+#embed "web/common/keys.js"
+};
+static const unsigned char common_pacing_js[] = {
+#embed "web/common/pacing.js"
+};
+static const unsigned char common_preferences_js[] = {
+#embed "web/common/preferences.js"
+};
+static const unsigned char common_problem_js[] = {
+#embed "web/common/problem.js"
+};
+static const unsigned char common_resuming_js[] = {
+#embed "web/common/resuming.js"
+};
+static const unsigned char common_route_js[] = {
+#embed "web/common/route.js"
+};
+static const unsigned char common_stream_js[] = {
+#embed "web/common/stream.js"
+};
+static const unsigned char common_words_js[] = {
+#embed "web/common/words.js"
 };
 static const unsigned char fleet_css[] = {
 #embed "web/fleet.css"
@@ -23,44 +62,113 @@ static const unsigned char fleet_css[] = {
 static const unsigned char fleet_html[] = {
 #embed "web/fleet.html"
 };
-static const unsigned char fleet_js[] = {
-#embed "web/fleet.js"
+static const unsigned char fleet_connection_js[] = {
+#embed "web/fleet/connection.js"
 };
-static const unsigned char fleetconnection_js[] = {
-#embed "web/fleetconnection.js"
+static const unsigned char fleet_documents_js[] = {
+#embed "web/fleet/documents.js"
 };
-static const unsigned char fleetmatrix_js[] = {
-#embed "web/fleetmatrix.js"
+static const unsigned char fleet_fleet_js[] = {
+#embed "web/fleet/fleet.js"
 };
-static const unsigned char fleetmodel_js[] = {
-#embed "web/fleetmodel.js"
+static const unsigned char fleet_matrix_js[] = {
+#embed "web/fleet/matrix.js"
 };
-static const unsigned char fleetrows_js[] = {
-#embed "web/fleetrows.js"
+static const unsigned char fleet_model_js[] = {
+#embed "web/fleet/model.js"
 };
-static const unsigned char fleetwords_js[] = {
-#embed "web/fleetwords.js"
+static const unsigned char fleet_reader_js[] = {
+#embed "web/fleet/reader.js"
 };
-static const unsigned char hub_js[] = {
-#embed "web/hub.js"
+static const unsigned char fleet_refresher_js[] = {
+#embed "web/fleet/refresher.js"
+};
+static const unsigned char fleet_rows_js[] = {
+#embed "web/fleet/rows.js"
+};
+static const unsigned char fleet_table_js[] = {
+#embed "web/fleet/table.js"
+};
+static const unsigned char fleet_target_js[] = {
+#embed "web/fleet/target.js"
+};
+static const unsigned char fleet_words_js[] = {
+#embed "web/fleet/words.js"
 };
 static const unsigned char index_html[] = {
 #embed "web/index.html"
 };
-static const unsigned char list_js[] = {
-#embed "web/list.js"
+static const unsigned char node_app_js[] = {
+#embed "web/node/app.js"
 };
-static const unsigned char model_js[] = {
-#embed "web/model.js"
+static const unsigned char node_changes_js[] = {
+#embed "web/node/changes.js"
 };
-static const unsigned char notices_js[] = {
-#embed "web/notices.js"
+static const unsigned char node_charts_js[] = {
+#embed "web/node/charts.js"
+};
+static const unsigned char node_columns_js[] = {
+#embed "web/node/columns.js"
+};
+static const unsigned char node_connection_js[] = {
+#embed "web/node/connection.js"
+};
+static const unsigned char node_detail_js[] = {
+#embed "web/node/detail.js"
+};
+static const unsigned char node_event_js[] = {
+#embed "web/node/event.js"
+};
+static const unsigned char node_filter_js[] = {
+#embed "web/node/filter.js"
+};
+static const unsigned char node_hub_js[] = {
+#embed "web/node/hub.js"
+};
+static const unsigned char node_hubport_js[] = {
+#embed "web/node/hubport.js"
+};
+static const unsigned char node_list_js[] = {
+#embed "web/node/list.js"
+};
+static const unsigned char node_missed_js[] = {
+#embed "web/node/missed.js"
+};
+static const unsigned char node_model_js[] = {
+#embed "web/node/model.js"
+};
+static const unsigned char node_order_js[] = {
+#embed "web/node/order.js"
+};
+static const unsigned char node_plots_js[] = {
+#embed "web/node/plots.js"
+};
+static const unsigned char node_row_js[] = {
+#embed "web/node/row.js"
+};
+static const unsigned char node_sections_js[] = {
+#embed "web/node/sections.js"
+};
+static const unsigned char node_series_js[] = {
+#embed "web/node/series.js"
+};
+static const unsigned char node_states_js[] = {
+#embed "web/node/states.js"
+};
+static const unsigned char node_summary_js[] = {
+#embed "web/node/summary.js"
+};
+static const unsigned char node_targetreader_js[] = {
+#embed "web/node/targetreader.js"
+};
+static const unsigned char node_targets_js[] = {
+#embed "web/node/targets.js"
+};
+static const unsigned char node_timeline_js[] = {
+#embed "web/node/timeline.js"
 };
 static const unsigned char page_css[] = {
 #embed "web/page.css"
-};
-static const unsigned char preferences_js[] = {
-#embed "web/preferences.js"
 };
 static const unsigned char state_down_svg[] = {
 #embed "web/state-down.svg"
@@ -77,45 +185,69 @@ static const unsigned char state_unreachable_svg[] = {
 static const unsigned char state_up_svg[] = {
 #embed "web/state-up.svg"
 };
-static const unsigned char stream_js[] = {
-#embed "web/stream.js"
-};
-static const unsigned char summary_js[] = {
-#embed "web/summary.js"
-};
-static const unsigned char words_js[] = {
-#embed "web/words.js"
-};
 
 static const struct page_file files[] = {
-  {"app.js", app_js, sizeof app_js},
-  {"charts.js", charts_js, sizeof charts_js},
-  {"connection.js", connection_js, sizeof connection_js},
-  {"detail.js", detail_js, sizeof detail_js},
-  {"dom.js", dom_js, sizeof dom_js},
+  {"common/access.js", common_access_js, sizeof common_access_js},
+  {"common/announcer.js", common_announcer_js, sizeof common_announcer_js},
+  {"common/banner.js", common_banner_js, sizeof common_banner_js},
+  {"common/chinese.js", common_chinese_js, sizeof common_chinese_js},
+  {"common/client.js", common_client_js, sizeof common_client_js},
+  {"common/dom.js", common_dom_js, sizeof common_dom_js},
+  {"common/english.js", common_english_js, sizeof common_english_js},
+  {"common/filterbar.js", common_filterbar_js, sizeof common_filterbar_js},
+  {"common/format.js", common_format_js, sizeof common_format_js},
+  {"common/frame.js", common_frame_js, sizeof common_frame_js},
+  {"common/keys.js", common_keys_js, sizeof common_keys_js},
+  {"common/pacing.js", common_pacing_js, sizeof common_pacing_js},
+  {"common/preferences.js", common_preferences_js, sizeof common_preferences_js},
+  {"common/problem.js", common_problem_js, sizeof common_problem_js},
+  {"common/resuming.js", common_resuming_js, sizeof common_resuming_js},
+  {"common/route.js", common_route_js, sizeof common_route_js},
+  {"common/stream.js", common_stream_js, sizeof common_stream_js},
+  {"common/words.js", common_words_js, sizeof common_words_js},
   {"fleet.css", fleet_css, sizeof fleet_css},
   {"fleet.html", fleet_html, sizeof fleet_html},
-  {"fleet.js", fleet_js, sizeof fleet_js},
-  {"fleetconnection.js", fleetconnection_js, sizeof fleetconnection_js},
-  {"fleetmatrix.js", fleetmatrix_js, sizeof fleetmatrix_js},
-  {"fleetmodel.js", fleetmodel_js, sizeof fleetmodel_js},
-  {"fleetrows.js", fleetrows_js, sizeof fleetrows_js},
-  {"fleetwords.js", fleetwords_js, sizeof fleetwords_js},
-  {"hub.js", hub_js, sizeof hub_js},
+  {"fleet/connection.js", fleet_connection_js, sizeof fleet_connection_js},
+  {"fleet/documents.js", fleet_documents_js, sizeof fleet_documents_js},
+  {"fleet/fleet.js", fleet_fleet_js, sizeof fleet_fleet_js},
+  {"fleet/matrix.js", fleet_matrix_js, sizeof fleet_matrix_js},
+  {"fleet/model.js", fleet_model_js, sizeof fleet_model_js},
+  {"fleet/reader.js", fleet_reader_js, sizeof fleet_reader_js},
+  {"fleet/refresher.js", fleet_refresher_js, sizeof fleet_refresher_js},
+  {"fleet/rows.js", fleet_rows_js, sizeof fleet_rows_js},
+  {"fleet/table.js", fleet_table_js, sizeof fleet_table_js},
+  {"fleet/target.js", fleet_target_js, sizeof fleet_target_js},
+  {"fleet/words.js", fleet_words_js, sizeof fleet_words_js},
   {"index.html", index_html, sizeof index_html},
-  {"list.js", list_js, sizeof list_js},
-  {"model.js", model_js, sizeof model_js},
-  {"notices.js", notices_js, sizeof notices_js},
+  {"node/app.js", node_app_js, sizeof node_app_js},
+  {"node/changes.js", node_changes_js, sizeof node_changes_js},
+  {"node/charts.js", node_charts_js, sizeof node_charts_js},
+  {"node/columns.js", node_columns_js, sizeof node_columns_js},
+  {"node/connection.js", node_connection_js, sizeof node_connection_js},
+  {"node/detail.js", node_detail_js, sizeof node_detail_js},
+  {"node/event.js", node_event_js, sizeof node_event_js},
+  {"node/filter.js", node_filter_js, sizeof node_filter_js},
+  {"node/hub.js", node_hub_js, sizeof node_hub_js},
+  {"node/hubport.js", node_hubport_js, sizeof node_hubport_js},
+  {"node/list.js", node_list_js, sizeof node_list_js},
+  {"node/missed.js", node_missed_js, sizeof node_missed_js},
+  {"node/model.js", node_model_js, sizeof node_model_js},
+  {"node/order.js", node_order_js, sizeof node_order_js},
+  {"node/plots.js", node_plots_js, sizeof node_plots_js},
+  {"node/row.js", node_row_js, sizeof node_row_js},
+  {"node/sections.js", node_sections_js, sizeof node_sections_js},
+  {"node/series.js", node_series_js, sizeof node_series_js},
+  {"node/states.js", node_states_js, sizeof node_states_js},
+  {"node/summary.js", node_summary_js, sizeof node_summary_js},
+  {"node/targetreader.js", node_targetreader_js, sizeof node_targetreader_js},
+  {"node/targets.js", node_targets_js, sizeof node_targets_js},
+  {"node/timeline.js", node_timeline_js, sizeof node_timeline_js},
   {"page.css", page_css, sizeof page_css},
-  {"preferences.js", preferences_js, sizeof preferences_js},
   {"state-down.svg", state_down_svg, sizeof state_down_svg},
   {"state-pending.svg", state_pending_svg, sizeof state_pending_svg},
   {"state-unknown.svg", state_unknown_svg, sizeof state_unknown_svg},
   {"state-unreachable.svg", state_unreachable_svg, sizeof state_unreachable_svg},
   {"state-up.svg", state_up_svg, sizeof state_up_svg},
-  {"stream.js", stream_js, sizeof stream_js},
-  {"summary.js", summary_js, sizeof summary_js},
-  {"words.js", words_js, sizeof words_js},
 };
 
 struct page_file page_file_at(size_t number) {

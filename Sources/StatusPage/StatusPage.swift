@@ -27,8 +27,21 @@ public enum StatusPage {
   public static let style = embedded("page.css")
 
   /// The scripts, the style sheets and the icons, by name.
-  public static let files: [String: File] = Dictionary(
-    uniqueKeysWithValues: all.filter { !$0.name.hasSuffix(".html") }.map { ($0.name, $0) })
+  public static let files: [String: File] = {
+    let joined = ScriptModules(modules)
+    let scripts = ["node/app.js", "node/hub.js", "fleet/fleet.js"].map { path in
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      return File(name: name, contentType: contentType(of: name), bytes: Array(joined.script(path).utf8))
+    }
+    let others = all.filter { !$0.name.hasSuffix(".html") && !$0.name.hasSuffix(".js") }
+    return Dictionary(uniqueKeysWithValues: (scripts + others).map { ($0.name, $0) })
+  }()
+
+  /// The modules from which the scripts are made, by their path in `Sources/CPage/web`.
+  package static let modules: [String: String] = Dictionary(
+    uniqueKeysWithValues: all.filter { $0.name.hasSuffix(".js") }.map {
+      ($0.name, String(decoding: $0.bytes, as: UTF8.self))
+    })
 
   /// Twelve hexadecimal digits that change with the content of any file, so that clients may cache the files forever.
   public static let build: String = {

@@ -24,14 +24,16 @@ import Testing
   func everyVerdictHasAWord(dictionary: String, enumeration: (list: String, path: String)) throws {
     let values = try OpenAPIDocument().words(enumeration.path)
     #expect(values.count >= 5)
-    let words = try Self.words(dictionary, enumeration.list, of: "fleetwords.js")
+    let words = try Self.words(dictionary, enumeration.list, of: "fleet/words.js")
     for value in values { #expect(words[value]?.isEmpty == false, "\(value)") }
   }
 
   @Test func bothLanguagesHaveTheSameKeys() throws {
     let lists = Set(Self.enumerations.map(\.list)).union(["flags", "phases", "units", "page"])
     let ofFleet = ["verdicts", "agentStates", "reasons", "page"]
-    for (list, file) in lists.map({ ($0, "words.js") }) + ofFleet.map({ ($0, "fleetwords.js") }) {
+    let all: [(list: String, file: String?)] =
+      lists.map { ($0, nil) } + ofFleet.map { ($0, "fleet/words.js") }
+    for (list, file) in all {
       let (english, chinese) = (try Self.words("EN", list, of: file), try Self.words("ZH", list, of: file))
       #expect(!english.isEmpty)
       #expect(Set(english.keys).symmetricDifference(chinese.keys).isEmpty, "\(list)")
@@ -43,11 +45,13 @@ import Testing
     }
   }
 
-  /// The entries of a list in a file of words, whose keys and texts are on the right-hand side of `const NAME = {`.
+  /// The entries of a list in a file of words, whose keys and texts are on the right-hand side of `const NAME = {`; without
+  /// a file, in that of the language.
   private static func words(
-    _ dictionary: String, _ list: String, of file: String = "words.js"
+    _ dictionary: String, _ list: String, of file: String? = nil
   ) throws -> [String: String] {
-    let script = String(decoding: try #require(StatusPage.files[file]).bytes, as: UTF8.self)
+    let ofLanguage = dictionary == "EN" ? "common/english.js" : "common/chinese.js"
+    let script = try #require(StatusPage.modules[file ?? ofLanguage])
     let start = try #require(script.firstRange(of: "const \(dictionary) = {"))
     let part = try #require(
       script[start.upperBound...].firstMatch(of: try Regex("\\n  \(list): \\{((?:\"[^\"]*\"|[^\"}])*)\\}")))

@@ -91,36 +91,6 @@ def lists_targets(service, browser):
     no_messages(browser)
 
 
-# Compares the order after random changes with that of a model that sorts all its targets.
-ORDERS = """async () => {
-    const build = document.getElementById('app').dataset.build;
-    const { Model, STATES } = await import(new URL(`page/${build}/model.js`, location.href));
-    const model = new Model(), all = () => true;
-    model.select(all);
-    let seed = 1;
-    const random = (limit) => { seed = seed * 48271 % 2147483647; return seed % limit; };
-    for (let round = 0; round < 300; round += 1) {
-        for (let count = random(20); count >= 0; count -= 1) {
-            model.apply('target', { id: null, time: '2026-01-01T00:00:00Z', removed: random(5) === 0, target: {
-                id: `t${random(100)}`, target: 'tcp://a:1', state: STATES[random(STATES.length)], labels: {},
-                since: new Date(random(1000)).toISOString() } });
-        }
-        const copy = new Model();
-        copy.load(model.dump());
-        if (model.select(all).join() !== copy.select(all).join()) return `round ${round}`;
-    }
-    return model.targets.size > 50 ? null : 'too few targets';
-}"""
-
-
-def orders_changed_targets(service, browser):
-    step("the order of changed targets is that of a list that is sorted as a whole")
-    with browser.open(service.url) as page:
-        wrong = page.evaluate(ORDERS)
-        check(wrong is None, f"another order: {wrong}")
-    no_messages(browser)
-
-
 def announces_changes(service, browser):
     step("screen readers: one polite text for changes, with the machine first")
     with browser.open(service.url) as page:
@@ -314,7 +284,6 @@ def main():
         browser = Browser(playwright)
         try:
             lists_targets(service, browser)
-            orders_changed_targets(service, browser)
             follows_a_lost_link(service, browser)
             works_behind_a_prefix(service, browser)
             shows_the_past(service, browser)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* One embedded file: its name and its bytes, which are not terminated. */
+/* One embedded file: its path in the directory web and its bytes, which are not terminated. */
 struct page_file {
   const char *name;
   const unsigned char *bytes;

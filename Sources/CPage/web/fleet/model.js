@@ -1,0 +1,136 @@
+// The state of a fleet without the DOM: documents of the replica, changed by its events.
+
+/** The verdicts, worst first. */
+export const VERDICTS = ["down", "partial", "unreachable", "unknown", "paused", "up"];
+/** The states of cells, worst first. */
+export const STATES = ["down", "unreachable", "unknown", "paused", "up"];
+/** The prefix of the targets that are agents. */
+export const MESH = "mesh.";
+/** The changes that the page lists, and the types of their events. */
+const TIMELINE_LIMIT = 100;
+const TIMELINE_TYPES = new Set(["verdict", "agent", "definition"]);
+
+export class FleetModel {
+  overview = null;
+  /** The agents, by id, as `/fleet/agents` has them. */
+  agents = new Map();
+  /** The targets, by id, as `/fleet/targets` has them. */
+  targets = new Map();
+  /** `{state, reason, since}` by target, then by agent. */
+  cells = new Map();
+  /** `{time, type, data}`, latest first. */
+  timeline = [];
+
+  setAgents(list) { this.agents = new Map(list.map((agent) => [agent.id, agent])); }
+  setAgent(agent) { this.agents.set(agent.id, agent); }
+  setTargets(list) { this.targets = new Map(list.map((target) => [target.id, target])); }
+  setTarget(target) { this.targets.set(target.id, target); }
+
+  /** Replaces all cells, or those of one agent. */
+  setCells(list, agent = null) {
+    if (agent === null) this.cells = new Map();
+    else for (const row of this.cells.values()) row.delete(agent);
+    for (const cell of list) this.#setCell(cell.target, cell.agent, cell);
+  }
+
+  #setCell(target, agent, { state, reason, since }) {
+    let row = this.cells.get(target);
+    if (!row) this.cells.set(target, row = new Map());
+    if (state === null) row.delete(agent); else row.set(agent, { state, reason, since });
+    if (row.size === 0) this.cells.delete(target);
+  }
+
+  apply(type, data) {
+    if (type === "snapshot") this.overview = data;
+    else if (type === "cell") this.#setCell(data.target, data.agent, data);
+    else if (type === "verdict") this.#applyVerdict(data);
+    else if (type === "definition") this.#applyDefinition(data);
+    else if (type === "agent") this.#applyAgent(data);
+    if (!TIMELINE_TYPES.has(type)) return;
+    this.timeline.unshift({ type, data });
+    this.timeline.length = Math.min(this.timeline.length, TIMELINE_LIMIT);
+  }
+
+  #applyDefinition({ target: id, definition, time }) {
+    if (definition === null) this.targets.delete(id);
+    else if (this.targets.has(id)) Object.assign(this.targets.get(id), definition);
+    else this.setTarget({ id, ...definition, verdict: "unknown", reason: "starting", since: time, votes: {}, downFrom: [] });
+  }
+
+  #applyVerdict({ target: id, verdict, reason, time, votes, downFrom }) {
+    const target = this.targets.get(id);
+    if (target) Object.assign(target, { verdict, reason, since: time, votes, downFrom });
+  }
+
+  #applyAgent({ agent: id, state, time }) {
+    const agent = this.agents.get(id);
+    if (agent) Object.assign(agent, { state, since: time });
+    if (state === "present") return;
+    for (const [target, row] of this.cells) {
+      if (!row.has(id) || (state === "lost" && row.get(id).state === "paused")) continue;
+      this.#setCell(target, id, state === "left" ? { state: null } : { state: "unknown", reason: "agentSilent", since: time });
+    }
+  }
+
+  get counts() {
+    const counts = Object.fromEntries(VERDICTS.map((verdict) => [verdict, 0]));
+    for (const target of this.targets.values()) counts[target.verdict] += 1;
+    return counts;
+  }
+
+  get worst() {
+    const { counts } = this;
+    return VERDICTS.find((verdict) => counts[verdict] > 0) ?? "unknown";
+  }
+
+  /** The targets that contain a text in their id, URL or labels and have one of the verdicts, worst first. */
+  select(search, verdicts) {
+    const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+    const rank = Object.fromEntries(VERDICTS.map((verdict, index) => [verdict, index]));
+    return [...this.targets.values()].filter((target) => {
+      if (verdicts.size > 0 && !verdicts.has(target.verdict)) return false;
+      const text = [target.id, target.target, ...Object.entries(target.labels).map((pair) => pair.join("="))]
+        .join(" ").toLowerCase();
+      return words.every((word) => text.includes(word));
+    }).sort((one, other) => rank[one.verdict] - rank[other.verdict] || one.id.localeCompare(other.id, "en"));
+  }
+
+  /** The agents: silent ones first, then by zone and id. */
+  get sortedAgents() {
+    return [...this.agents.values()].sort((one, other) => (one.state === "present") - (other.state === "present")
+      || one.zone.localeCompare(other.zone, "en") || one.id.localeCompare(other.id, "en"));
+  }
+
+  /**
+   * The matrix of targets or of agents: `{columns: [{label, agents}], rows: [{id, label, cells: [{state, count, …}|null]}]}`.
+   *
+   * A column is an agent, or all agents of a zone; its cell has the worst of their states.
+   */
+  matrix(isOfAgents, isByZone, { columnLimit, rowLimit }) {
+    const agents = [...this.agents.values()].sort((one, other) => one.zone.localeCompare(other.zone, "en")
+      || one.id.localeCompare(other.id, "en"));
+    const all = isByZone
+      ? [...new Set(agents.map((agent) => agent.zone))].map((zone) => ({
+        label: zone, agents: agents.filter((agent) => agent.zone === zone).map((agent) => agent.id),
+      }))
+      : agents.map((agent) => ({ label: agent.id, agents: [agent.id] }));
+    const columns = all.slice(0, columnLimit);
+    const ids = isOfAgents ? agents.map((agent) => MESH + agent.id) : this.select("", new Set()).map((target) => target.id);
+    const rows = ids.slice(0, rowLimit).map((id) => {
+      const row = this.cells.get(id);
+      return {
+        id, label: isOfAgents ? id.slice(MESH.length) : id, cells: columns.map((column) => worstCell(column.agents, row)),
+      };
+    });
+    return { columns, rows, hiddenColumns: all.length - columns.length, hiddenRows: ids.length - rows.length };
+  }
+}
+
+/** The worst of the cells of some agents, with the number of agents in that state; null when none has a cell. */
+function worstCell(agents, row) {
+  const cells = row ? agents.flatMap((agent) => row.has(agent) ? [{ agent, ...row.get(agent) }] : []) : [];
+  const state = STATES.find((each) => cells.some((cell) => cell.state === each));
+  if (!state) return null;
+  const worst = cells.filter((cell) => cell.state === state);
+  return { ...worst[0], count: worst.length, of: cells.length };
+}

@@ -1,0 +1,81 @@
+// One event of the timeline in words.
+
+import { h } from "../common/dom.js";
+import { clock } from "../common/format.js";
+import { targetRoute } from "../common/route.js";
+import { GLYPHS, joined, text, word } from "../common/words.js";
+import { interfaceState, machineState } from "./states.js";
+
+/** One event as a list item: time, subject, change; then why. */
+export function eventItem({ time, type, data, isMissed }) {
+  const { state, subject, change, reason } = data.subject !== undefined ? describePast(data) : describe(type, data);
+  const causes = (data.cause || []).filter((cause) => cause !== "check").map((cause) => word("causes", cause));
+  const why = [reason, joined(causes)].filter(Boolean).join(" · ");
+  return h("li", { class: isMissed ? "event missed" : "event" },
+    h("time", { datetime: new Date(time).toISOString() }, clock(time)), " ",
+    state ? h("span", { class: `state ${state} glyph`, "aria-hidden": "true" }, `${GLYPHS[state] ?? ""} `) : null,
+    subject, subject ? " " : null, h("span", { class: state ? `state ${state}` : null }, change),
+    why === "" ? null : h("span", { class: "cause muted" }, why));
+}
+
+function targetLink(id) { return h("a", { href: targetRoute(id) }, id); }
+
+function interfaceName(name) { return h("span", { class: "mono" }, name); }
+
+/** The change of a state; one that is only confirmed, or is the first, has no old state. */
+function transition(list, from, to) {
+  return from && from !== to ? text("from", { from: word(list, from), to: word(list, to) }) : word(list, to);
+}
+
+/** A transition as /history has it: without the path, the interface and the definition of the target. */
+function describePast({ type, subject, from, to, reason, clean }) {
+  const name = subject.slice(subject.indexOf(":") + 1);
+  const change = to === "removed" ? text("removed") : transition("history", from, to);
+  if (type === "target") return { state: to, subject: targetLink(name), change, reason: word("reasons", reason) };
+  if (type === "status") return { state: machineState(to), subject: text("thisMachine"), change, reason: word("reasons", reason) };
+  if (type === "path") return { subject: text("thisMachine"), change: text("pathChanged") };
+  if (type === "interface") return { subject: interfaceName(name), change };
+  return { change: clean === false ? `${word("history", to)} (${text("unclean")})` : word("history", to) };
+}
+
+function describe(type, data) {
+  if (type === "target") {
+    return {
+      state: data.removed ? "removed" : data.to, subject: targetLink(data.target.id),
+      change: data.removed ? text("removed") : transition("states", data.from, data.to), reason: word("reasons", data.reason),
+    };
+  }
+  if (type === "status") {
+    return {
+      state: machineState(data.to.status), subject: text("thisMachine"),
+      change: transition("history", data.from?.status, data.to.status), reason: word("reasons", data.status?.reason),
+    };
+  }
+  if (type === "path") {
+    const changes = ["ipv4", "ipv6"].map((family) => pathChange(family, data)).filter(Boolean);
+    return { subject: text("thisMachine"), change: changes.length > 0 ? joined(changes) : text("pathChanged") };
+  }
+  if (type === "interface") {
+    return {
+      subject: interfaceName(data.interface.name),
+      change: interfaceChange(data),
+    };
+  }
+  return { change: type };
+}
+
+function interfaceChange(data) {
+  if (!data.removed) return interfaceState(data.interface);
+  return data.renamedTo ? text("interfaceRenamed", { name: data.renamedTo }) : text("removed");
+}
+
+function pathChange(family, data) {
+  const [from, to] = [pathText(data.from?.[family]), pathText(data.to?.[family])];
+  return from === to ? null : `${family === "ipv4" ? "IPv4" : "IPv6"} ${from ? text("from", { from, to }) : to}`;
+}
+
+function pathText(path) {
+  if (!path) return "";
+  if (path.status !== "reachable") return word("reasons", path.reason) || word("machine", path.status);
+  return [path.interface, path.gateway].filter(Boolean).join(" ");
+}
