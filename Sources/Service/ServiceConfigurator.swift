@@ -18,13 +18,13 @@ struct ServiceConfigurator: Sendable {
   let ports = BoundPortSet()
 
   /// The settings of the HTTP service.
-  func makeConfiguration(_ configuration: Configuration) -> StatusService.Configuration {
+  func makeConfiguration(_ configuration: Configuration) -> StatusServiceConfiguration {
     // The access log is written at any log level.
     var access = LineLogHandler.logger(style, writer)
     access.logLevel = .info
     var contacts = configuration.contactPolicy
     contacts.ownPorts = ports.all
-    var settings = StatusService.Configuration(
+    var settings = StatusServiceConfiguration(
       allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
       access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
       contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,

@@ -40,7 +40,7 @@ public final class StatusService: Sendable {
   ///   - logger: receives internal failures.
   public init(
     monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker, webhooks: WebhookSetup? = nil,
-    configuration: Configuration = Configuration(), history: HistoryKeeper? = nil, logger: Logger
+    configuration: StatusServiceConfiguration = StatusServiceConfiguration(), history: HistoryKeeper? = nil, logger: Logger
   ) {
     let store = history?.store
     let events = EventPublisher(historyBytes: configuration.historyBytes, store: store)
@@ -127,7 +127,7 @@ public final class StatusService: Sendable {
   }
 
   /// Applies access rules, limits and all other settings that can change at run time; see ``replaceAccess(_:)``.
-  public func change(to configuration: Configuration) {
+  public func change(to configuration: StatusServiceConfiguration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
     schedule.limits = configuration.allLimits
@@ -137,7 +137,7 @@ public final class StatusService: Sendable {
   /// Applies a configuration's limits and reserves its targets' share until `schedule.configure` registers them.
   ///
   /// - Throws: the limit that the targets exceed; nothing has changed then.
-  public func reserve(_ targets: [TargetDefinition], _ configuration: Configuration) throws(QuotaExcess) {
+  public func reserve(_ targets: [TargetDefinition], _ configuration: StatusServiceConfiguration) throws(QuotaExcess) {
     try schedule.reserve(targets, configuration.allLimits)
   }
 

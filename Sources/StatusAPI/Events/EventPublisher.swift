@@ -30,6 +30,8 @@ package final class EventPublisher: TransitionSink {
 
   /// The size of the smallest event in bytes, which limits the number of entries.
   private static let minimumEventBytes = 256
+  /// The size of the log in bytes: enough for an outage of ten thousand targets, at about 500 bytes each.
+  package static let defaultHistoryBytes = 8 * 1024 * 1024
 
   /// The encoded documents of one snapshot.
   struct Documents: Sendable {
@@ -107,7 +109,7 @@ package final class EventPublisher: TransitionSink {
 
   /// Makes a publisher with an empty log, or with the newest events of a store.
   init(
-    epoch: String = EventID.newEpoch(), historyBytes: Int = StatusService.Configuration.defaultHistoryBytes,
+    epoch: String = EventID.newEpoch(), historyBytes: Int = defaultHistoryBytes,
     store: HistoryStore? = nil
   ) {
     let recovered = store?.recovered

@@ -32,7 +32,7 @@ extension EventRoutes {
 /// The array of events of a response, and the id from which its client continues.
 private struct EventArray: Sendable {
   /// The bytes from which no event is added, because the store has events of any size: as many as memory holds by default.
-  private static let byteLimit = StatusService.Configuration.defaultHistoryBytes
+  private static let byteLimit = EventPublisher.defaultHistoryBytes
 
   private let feed: EventPublisher
   private let selection: EventLog.Selection

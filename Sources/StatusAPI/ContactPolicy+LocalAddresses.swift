@@ -1,15 +1,6 @@
 internal import NetworkReachability
 internal import ReachabilityChecks
 
-extension StatusService.Configuration {
-  /// The limits, including the limits of tokens.
-  var allLimits: ScheduleLimits {
-    var limits = limits
-    limits.tokens = access.limits
-    return limits
-  }
-}
-
 extension ContactPolicy {
   /// Returns the policy with the current addresses of this machine.
   func addingLocalAddresses(_ snapshot: Snapshot) -> ContactPolicy {
