@@ -1,3 +1,4 @@
+internal import Events
 public import Logging
 public import NetworkReachability
 public import ReachabilityChecks
@@ -37,7 +38,7 @@ public struct StatusServiceConfiguration: Sendable {
   /// Conditions for readiness, in addition to a known kernel state and no drain.
   public var readyChecks: [HealthCheck]
   /// The size of the event history by default.
-  public static let defaultHistoryBytes = EventPublisher.defaultHistoryBytes
+  public static let defaultHistoryBytes = EventHistory.defaultBytes
 
   /// Creates settings.
   public init(

@@ -157,22 +157,4 @@ struct WebhookRoutesTests {
       "reachd_webhook_paused{webhook=\"ops\"} 0",
     ] { #expect(text.contains(line), "\(line)") }
   }
-
-  @Test("A frame of the event stream becomes an event")
-  func frame() throws {
-    let frame = SSEFrame.event(
-      "target", id: EventID(epoch: "0a1b2c3d", sequence: 7),
-      .members([
-        "id": "0a1b2c3d-7", "type": "target", "time": "2026-11-23T01:02:03.000004Z", "from": "up", "to": "down",
-        "target": .members(["id": "db", "labels": .members(["env": "prod"])]),
-      ]))
-    let event = try #require(WebhookEvent(sequence: 7, frame: frame))
-    #expect(event.type == "target")
-    #expect(event.subject == "target:db")
-    #expect(event.state == "down")
-    #expect(event.labels == ["env": "prod"])
-    #expect(event.time == Timestamp("2026-11-23T01:02:03.000004Z"))
-    #expect(String(decoding: event.data, as: UTF8.self).hasPrefix("{\"id\":\"0a1b2c3d-7\""))
-    #expect(WebhookEvent(sequence: 7, frame: Array("event: x\n\n".utf8)) == nil)
-  }
 }

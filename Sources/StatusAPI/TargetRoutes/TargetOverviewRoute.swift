@@ -1,3 +1,4 @@
+internal import Events
 internal import Compression
 internal import Database
 internal import EmbeddedHTTPServer

@@ -1,3 +1,4 @@
+internal import Events
 internal import JSONFormat
 public import NetworkReachability
 
@@ -39,9 +40,9 @@ public enum UpdateFormatter {
       value = .members(["type": "snapshot", "skipped": skipped, "status": status])
     case .some(let transition):
       if case .host(let from, let to) = transition.change {
-        value = EventRepresentation.host(to, transition, initial: from == nil)
+        value = HostRepresentation.event(to, transition, initial: from == nil)
       } else {
-        value = EventRepresentation.data(transition, update.snapshot, epoch: epoch)
+        value = Event(transition, update.snapshot, epoch: epoch)?.data ?? .null
       }
     }
     return String(decoding: value.bytes, as: UTF8.self)

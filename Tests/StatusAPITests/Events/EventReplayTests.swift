@@ -1,3 +1,4 @@
+import Events
 import Database
 import DequeModule
 import EventLoop
@@ -161,7 +162,7 @@ import Testing
     defer { fixture.close() }
     try start(fixture)
     try change(fixture, 1001...1400)
-    let feed = fixture.service.service.events
+    let feed = fixture.service.service.events.history
     let known = "\(fixture.store.recovered.epoch)-1"
     for _ in 0..<EventReplayLimiter.limit { _ = feed.replays.admit("other") { true } }
     let inboxes = try (0..<20).map { _ in

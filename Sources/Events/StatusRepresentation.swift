@@ -1,19 +1,18 @@
-internal import JSONFormat
-internal import NetworkReachability
-internal import ReachabilityModel
+package import JSONFormat
+package import ReachabilityModel
 
 /// The JSON document of `/status` and its parts.
 ///
 /// This is a public format: members may be added, not changed or removed.
-enum StatusRepresentation {
+package enum StatusRepresentation {
   /// Returns the whole document of `GET /status`.
-  static func document(_ snapshot: Snapshot, epoch: String) -> JSON {
+  package static func document(_ snapshot: Snapshot, epoch: String) -> JSON {
     guard case .object(let members) = verdict(snapshot, epoch: epoch) else { return .null }
     return .object(members + [.init(name: "interfaces", value: .array(snapshot.interfaces.map(brief)))])
   }
 
   /// Returns the document without its interfaces, for `status` events.
-  static func verdict(_ snapshot: Snapshot, epoch: String) -> JSON {
+  package static func verdict(_ snapshot: Snapshot, epoch: String) -> JSON {
     let machine = snapshot.machine
     return .members([
       "status": .string(machine.status.name),
@@ -31,7 +30,7 @@ enum StatusRepresentation {
   }
 
   /// Returns the default path of one family.
-  static func family(_ path: NetworkPath) -> JSON {
+  package static func family(_ path: NetworkPath) -> JSON {
     .members([
       "status": .string(path.status.name),
       "interface": .text(path.interface?.name),
@@ -43,7 +42,7 @@ enum StatusRepresentation {
   }
 
   /// Returns an interface for `/status`.
-  static func brief(_ state: InterfaceState) -> JSON {
+  package static func brief(_ state: InterfaceState) -> JSON {
     .members([
       "name": .string(state.interface.name),
       "index": .integer(Int64(state.interface.index)),
@@ -57,7 +56,7 @@ enum StatusRepresentation {
   }
 
   /// Returns an interface for `/interfaces` and `interface` events; `all` contains the name of the lower device.
-  static func interface(_ state: InterfaceState, among all: [InterfaceState]) -> JSON {
+  package static func interface(_ state: InterfaceState, among all: [InterfaceState]) -> JSON {
     let lower = state.interface.lowerIndex.flatMap { index in all.first { $0.interface.index == index } }
     return .members([
       "name": .string(state.interface.name),
@@ -76,7 +75,7 @@ enum StatusRepresentation {
   private static func operationalState(_ interface: Interface) -> String { "\(interface.operationalState)" }
 
   /// Returns one line without its line end: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
-  static func line(_ path: NetworkPath) -> String {
+  package static func line(_ path: NetworkPath) -> String {
     var words = [path.status.name]
     words += [path.status.connectionType?.rawValue, path.reason?.rawValue].compactMap(\.self)
     if let interface = path.interface { words.append(interface.name.withoutControls) }

@@ -1,3 +1,4 @@
+internal import Events
 internal import Database
 internal import History
 internal import JSONFormat
@@ -129,28 +130,27 @@ package enum EventRoutes {
   }
 
   private static func stream(
-    _ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection, client: String
+    _ feed: ServiceEvents, after known: String?, _ selection: EventLog.Selection, client: String
   ) -> EventStreamResponse {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     // Without news no frame follows. The comment shows clients and proxies that the stream is open.
     let opening = SSEFrame.comment + SSEFrame.retry
-    let selectionOfEvents = feed.withoutInitialEntry(selection)
-    if let known, let cursor = feed.resume(after: known) {
-      let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selectionOfEvents)
-      return EventStreamResponse(feeds: [machine], preamble: opening, heartbeat: heartbeat)
+    let history = feed.history
+    let selectionOfEvents = history.withoutInitialEntry(selection)
+    func machine(_ cursor: EventLog.Cursor, _ selection: EventLog.Selection) -> EventStreamResponse.Feed {
+      EventStreamResponse.Feed(log: history.log, cursor: cursor, selection: selection)
     }
-    if let known, let history = feed.replay(after: known, selectionOfEvents, client: client) {
-      let machine = EventStreamResponse.Feed(log: feed.log, cursor: feed.log.end, selection: selectionOfEvents)
-      return EventStreamResponse(feeds: [machine], preamble: opening, history: history, heartbeat: heartbeat)
+    if let known, let cursor = history.resume(after: known) {
+      return EventStreamResponse(
+        feeds: [machine(cursor, selectionOfEvents)], preamble: opening, heartbeat: heartbeat)
     }
-    let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
-    let (snapshot, cursor) = feed.subscribe()
-    let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selection)
-    return EventStreamResponse(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
-  }
-
-  static func gap(_ feed: EventPublisher, from known: String, _ before: [JSON.Member] = []) -> JSON {
-    let oldest = JSON.text(feed.oldest?.description)
-    return .object(before + [.init(name: "from", value: .string(known)), .init(name: "oldest", value: oldest)])
+    if let known, let replay = EventReplay(feed.publisher, after: known, selectionOfEvents, client: client) {
+      return EventStreamResponse(
+        feeds: [machine(history.log.end, selectionOfEvents)], preamble: opening, history: replay, heartbeat: heartbeat)
+    }
+    let gap = known.map { SSEFrame.event("gap", history.gap(from: $0)) } ?? []
+    let (snapshot, cursor) = feed.publisher.subscribe()
+    return EventStreamResponse(
+      feeds: [machine(cursor, selection)], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
   }
 }
