@@ -164,7 +164,7 @@ let package = Package(
       [
         "Events", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
         "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
-        "History", "Database", "Locks", "TextSyntax", deque, logging,
+        "History", "Locks", "TextSyntax", deque, logging,
       ]),
 
     // Layer 3: what agents and replicas of a fleet add; reachd does not link it.
@@ -172,8 +172,8 @@ let package = Package(
       "FleetAPI",
       [
         "StatusAPI", "Events", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Database", "Webhooks", "Locks",
-        deque, logging,
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Webhooks", "Locks", deque,
+        logging,
       ]),
 
     // Layer 4: composition and configuration of the service, for any executable.

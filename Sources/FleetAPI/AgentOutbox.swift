@@ -1,5 +1,4 @@
 internal import Events
-internal import Database
 internal import Dispatch
 internal import EventStreams
 internal import History
@@ -51,7 +50,7 @@ public final class AgentOutbox: FleetStore {
     lastNumber = { [publisher] in publisher.latest.lastSequence }
     state = Locked(State(outbox: FleetOutbox(after: 0)))
     _ = events.log.register { [weak self] in self?.notify() }
-    events.store?.writeToNewFile { [weak self] (connection) throws(DatabaseError) in
+    events.store?.writeToNewFile { [weak self] (connection) throws(StoreQueryError) in
       if let last = self?.state.withLock(\.acknowledgement) { try HistoryPublishedEvents(last).save(connection) }
     }
   }
@@ -145,7 +144,7 @@ public final class AgentOutbox: FleetStore {
   public func load(completion: @escaping @Sendable (FleetAcknowledgement?) -> Void) {
     guard let store = events.store else { return completion(nil) }
     store.read(
-      { (connection) throws(DatabaseError) in try HistoryPublishedEvents(connection) },
+      { (connection) throws(StoreQueryError) in try HistoryPublishedEvents(connection) },
       completion: { result in completion((try? result.get()).flatMap { $0 }.map { FleetAcknowledgement($0) }) })
   }
 
@@ -169,7 +168,7 @@ public final class AgentOutbox: FleetStore {
       return unsaved
     }
     guard let next else { return }
-    store.write { (connection) throws(DatabaseError) in
+    store.write { (connection) throws(StoreQueryError) in
       try HistoryPublishedEvents(next).save(connection)
     } completion: { [weak self] result in
       guard let self else { return }

@@ -56,13 +56,12 @@ struct TidyTests {
       "Events", "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
       "EmbeddedHTTPServer",
       "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Dispatch", "DequeModule", "Credentials",
-      "Database", "Locks", "TextSyntax", "Logging", "Synchronization",
+      "Locks", "TextSyntax", "Logging", "Synchronization",
     ],
     "FleetAPI": [
       "StatusAPI", "Events", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
       "ReachabilityFleet",
-      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Database", "Webhooks",
-      "DequeModule", "Locks", "Logging",
+      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Webhooks", "DequeModule", "Locks", "Logging",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [

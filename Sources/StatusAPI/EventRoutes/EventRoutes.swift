@@ -1,5 +1,4 @@
 internal import Events
-internal import Database
 internal import History
 internal import JSONFormat
 internal import EventStreams
@@ -65,7 +64,7 @@ package enum EventRoutes {
     let now = Timestamp(microseconds: history.time.wall)
     let since = try HistoryTimeParameter.moment("since", context, now: now)?.microseconds ?? now.microseconds
     let feed = context.service.events
-    return context.reply(history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) }) {
+    return context.reply(history, { (reader) throws(StoreQueryError) in try reader.firstEvent(at: since) }) {
       (first: UInt64?, promise: HTTPPromise) in
       let known = (first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent).description
       do throws(Problem) {

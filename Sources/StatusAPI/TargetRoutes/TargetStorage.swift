@@ -1,5 +1,4 @@
 internal import Events
-internal import Database
 internal import History
 internal import JSONFormat
 internal import Locks
@@ -57,7 +56,7 @@ extension HistoryStore {
   /// to a file that takes the place of the present one.
   func restore(_ schedule: CheckSchedule, _ events: ServiceEvents, modules: [CheckModule], _ logger: Logger) {
     schedule.restore(from: self, modules: modules, logger)
-    writeToNewFile { [weak events, weak schedule] (connection) throws(DatabaseError) in
+    writeToNewFile { [weak events, weak schedule] (connection) throws(StoreQueryError) in
       guard let events, let schedule else { return }
       let states = events.publisher.latest.snapshot.storedStates
       let targets = schedule.reports().map { TargetRecord($0) }

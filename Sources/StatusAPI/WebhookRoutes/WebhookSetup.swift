@@ -1,5 +1,4 @@
 internal import Events
-internal import Database
 internal import EventStreams
 public import History
 internal import Logging
@@ -45,7 +44,7 @@ public struct WebhookSetup: Sendable {
     let dispatcher = WebhookDispatcher(
       monitor: monitor, checker: checker, source: events, storage: tables,
       configuration: .init(machine: machine, policy: policy), logger: logger)
-    store.writeToNewFile { [weak dispatcher] (connection) throws(DatabaseError) in
+    store.writeToNewFile { [weak dispatcher] (connection) throws(StoreQueryError) in
       try WebhookTables.write(dispatcher?.positions ?? [:], to: connection)
     }
     tables.forgetRemoved { [weak dispatcher] in dispatcher?.reports.map(\.definition.id) ?? [] }
