@@ -31,19 +31,6 @@ package final class EventPublisher: TransitionSink {
     }
   }
 
-  /// Notified of changes that requests see; they must be quick, because the engine's lock may be held.
-  package struct Observer: Sendable {
-    /// Called before the log has the events of a changed state: a client that has received one gets the new document.
-    var willPublish: @Sendable () -> Void
-    /// Called after the log has the events.
-    var didPublish: @Sendable (Changes) -> Void
-
-    /// Makes an observer that does nothing by default.
-    package init(
-      willPublish: @escaping @Sendable () -> Void = {}, didPublish: @escaping @Sendable (Changes) -> Void = { _ in }
-    ) { (self.willPublish, self.didPublish) = (willPublish, didPublish) }
-  }
-
   /// The documents, and what waits for its commit.
   private struct State {
     /// The documents after every transition so far.
@@ -68,18 +55,21 @@ package final class EventPublisher: TransitionSink {
 
   /// The visible events.
   package let history: EventHistory
-  private let observer: Observer
+  private let willPublish: @Sendable () -> Void
+  private let didPublish: @Sendable (Changes) -> Void
   private let guarded: Locked<State>
 
-  /// Makes a publisher with an empty log, or with the newest events of a store, which commits events before they are
-  /// published.
+  /// Makes a publisher with an empty log, or with the newest events of a store.
+  ///
+  /// It calls the closures before and after the log has the events of a changed state; a client that has received one gets
+  /// the new document. They must be quick, because the engine's lock may be held.
   package init(
     epoch: String? = nil, historyBytes: Int = EventHistory.defaultBytes, store: HistoryStore? = nil,
-    observer: Observer = Observer()
+    willPublish: @escaping @Sendable () -> Void = {}, didPublish: @escaping @Sendable (Changes) -> Void = { _ in }
   ) {
     let recovered = store?.recovered
     history = EventHistory(epoch: epoch, bytes: historyBytes, store: store)
-    self.observer = observer
+    (self.willPublish, self.didPublish) = (willPublish, didPublish)
     var documents = StateDocuments(.unknown(.starting), after: nil, epoch: history.epoch)
     documents.lastSequence = recovered?.lastSequence ?? 0
     guarded = Locked(State(latest: documents, recorder: recovered.map(EventRecorder.init)))
@@ -100,7 +90,7 @@ package final class EventPublisher: TransitionSink {
       state.waiting.append(publication)
       return isVisible ? publishWaiting(through: publication.documents.lastSequence, &state) : Changes()
     }
-    observer.didPublish(changes)
+    didPublish(changes)
   }
 
   /// Encodes transitions and the state after them, and makes that the latest state.
@@ -153,7 +143,7 @@ package final class EventPublisher: TransitionSink {
   /// Publishes what waits for the commit of an event, and of those before it; called by the store.
   private func publish(through last: UInt64) {
     let changes = guarded.withLock { publishWaiting(through: last, &$0) }
-    observer.didPublish(changes)
+    didPublish(changes)
   }
 
   private func publishWaiting(through last: UInt64, _ state: inout State) -> Changes {
@@ -169,7 +159,7 @@ package final class EventPublisher: TransitionSink {
   }
 
   private func publish(_ entries: [EventLog.Entry], _ changes: Changes) -> Changes {
-    if changes.state { observer.willPublish() }
+    if changes.state { willPublish() }
     history.log.append(contentsOf: entries)
     return changes
   }

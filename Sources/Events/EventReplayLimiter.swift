@@ -42,8 +42,7 @@ package final class EventReplayLimiter: Sendable {
   /// Removes a replay that waits.
   package func cancel(_ ticket: Ticket) {
     // Released outside the lock: the closure may have the last reference to another replay.
-    let cancelled = state.withLock { $0.waiting.remove(ticket) }
-    _ = cancelled
+    _ = state.withLock { $0.waiting.remove(ticket) }
   }
 
   /// Ends a replay.

@@ -23,9 +23,7 @@ package struct StateDocuments: Sendable {
   init(_ snapshot: Snapshot, after old: StateDocuments?, epoch: String) {
     self.snapshot = snapshot
     lastSequence = max(snapshot.sequence, old?.lastSequence ?? 0)
-    let listed = snapshot.interfacesByPreference.map {
-      StatusRepresentation.interface($0, among: snapshot.interfaces)
-    }
+    let listed = snapshot.interfacesByPreference.map { StatusRepresentation.interface($0, among: snapshot.interfaces) }
     status = Document(bytes: StatusRepresentation.document(snapshot, epoch: epoch).bytes)
     interfaces = Document(bytes: JSON.members(["interfaces": .array(listed)]).bytes)
     guard let old else { return }

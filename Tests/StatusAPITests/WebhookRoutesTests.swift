@@ -40,7 +40,11 @@ struct WebhookRoutesTests {
       let access = AccessToken(id: "root", digest: try #require(token.digest), scopes: [.admin])
       let store = store
       scripted = try ScriptedService(
-        .wired, .init(access: AccessPolicy(tokens: [access]), machine: "m"),
+        .wired,
+        .init {
+          $0.access = AccessPolicy(tokens: [access])
+          $0.machine = "m"
+        },
         webhooks: { WebhookSetup(.store(store), checker: Checker(monitor: $0, prober: prober)) })
       let webhooks = try #require(scripted.service.webhooks)
       let secret = try #require(SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))

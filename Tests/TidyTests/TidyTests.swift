@@ -60,8 +60,8 @@ struct TidyTests {
     ],
     "FleetAPI": [
       "StatusAPI", "Events", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
-      "ReachabilityFleet",
-      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Webhooks", "DequeModule", "Locks", "Logging",
+      "ReachabilityFleet", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Webhooks",
+      "DequeModule", "Locks", "Logging",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [

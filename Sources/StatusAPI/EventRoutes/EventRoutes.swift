@@ -136,20 +136,18 @@ package enum EventRoutes {
     let opening = SSEFrame.comment + SSEFrame.retry
     let history = feed.history
     let selectionOfEvents = history.withoutInitialEntry(selection)
-    func machine(_ cursor: EventLog.Cursor, _ selection: EventLog.Selection) -> EventStreamResponse.Feed {
-      EventStreamResponse.Feed(log: history.log, cursor: cursor, selection: selection)
+    func response(
+      _ cursor: EventLog.Cursor, _ selection: EventLog.Selection, _ preamble: [UInt8], _ replay: EventReplay? = nil
+    ) -> EventStreamResponse {
+      let feed = EventStreamResponse.Feed(log: history.log, cursor: cursor, selection: selection)
+      return EventStreamResponse(feeds: [feed], preamble: preamble, history: replay, heartbeat: heartbeat)
     }
-    if let known, let cursor = history.resume(after: known) {
-      return EventStreamResponse(
-        feeds: [machine(cursor, selectionOfEvents)], preamble: opening, heartbeat: heartbeat)
-    }
+    if let known, let cursor = history.resume(after: known) { return response(cursor, selectionOfEvents, opening) }
     if let known, let replay = EventReplay(feed.publisher, after: known, selectionOfEvents, client: client) {
-      return EventStreamResponse(
-        feeds: [machine(history.log.end, selectionOfEvents)], preamble: opening, history: replay, heartbeat: heartbeat)
+      return response(history.log.end, selectionOfEvents, opening, replay)
     }
     let gap = known.map { SSEFrame.event("gap", history.gap(from: $0)) } ?? []
     let (snapshot, cursor) = feed.publisher.subscribe()
-    return EventStreamResponse(
-      feeds: [machine(cursor, selection)], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
+    return response(cursor, selection, SSEFrame.retry + gap + snapshot)
   }
 }

@@ -46,7 +46,7 @@ package final class ServiceEvents: Sendable {
 
   /// Makes the events of a service with an empty log, or with the newest events of a store.
   init(historyBytes: Int, store: HistoryStore?) {
-    let observer = EventPublisher.Observer { [generation] in
+    publisher = EventPublisher(historyBytes: historyBytes, store: store) { [generation] in
       generation.advance()
     } didPublish: { [statusWaiters, interfaceWaiters, targetWaiters] changes in
       // In tasks, because the engine's lock may be held.
@@ -56,7 +56,6 @@ package final class ServiceEvents: Sendable {
         targetWaiters.notifyLater(topics: changes.targets.union([""]), changes.transitions)
       }
     }
-    publisher = EventPublisher(historyBytes: historyBytes, store: store, observer: observer)
     // A tag of an earlier process describes another document.
     tagEpoch = store == nil ? publisher.history.epoch : EventID.newEpoch()
     positionHeartbeat = EventStreamResponse.Heartbeat(

@@ -32,18 +32,18 @@ public struct WebhookSetup: Sendable {
     _ monitor: ReachabilityMonitor, _ events: EventHistory, machine: String,
     policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
   ) -> WebhookDispatcher {
-    let store: HistoryStore
-    switch backend {
-    case .store(let own): store = own
-    case .other(let source, let storage, let machine):
-      return WebhookDispatcher(
+    func make(_ source: any WebhookEventSource, _ storage: any WebhookStorage, _ machine: String) -> WebhookDispatcher {
+      WebhookDispatcher(
         monitor: monitor, checker: checker, source: source, storage: storage,
         configuration: .init(machine: machine, policy: policy), logger: logger)
     }
+    let store: HistoryStore
+    switch backend {
+    case .store(let own): store = own
+    case .other(let source, let storage, let machine): return make(source, storage, machine)
+    }
     let tables = WebhookTables(store)
-    let dispatcher = WebhookDispatcher(
-      monitor: monitor, checker: checker, source: events, storage: tables,
-      configuration: .init(machine: machine, policy: policy), logger: logger)
+    let dispatcher = make(events, tables, machine)
     store.writeToNewFile { [weak dispatcher] (connection) throws(StoreQueryError) in
       try WebhookTables.write(dispatcher?.positions ?? [:], to: connection)
     }

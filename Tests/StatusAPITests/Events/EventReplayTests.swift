@@ -15,7 +15,7 @@ import Testing
 /// Streams that resume before the oldest event in memory, and streams of a service that was restarted.
 @Suite struct EventReplayTests {
   /// A log in memory that holds some ten events.
-  private let small = StatusServiceConfiguration(historyBytes: 16 * 1024)
+  private let small = StatusServiceConfiguration { $0.historyBytes = 16 * 1024 }
 
   /// Starts the monitor and waits for the first event.
   private func start(_ fixture: HistoryFixture) throws {
