@@ -56,7 +56,8 @@ func tests(
 
 /// What the tests and the fuzzer of damaged databases use.
 let storeRobustness: [Target.Dependency] = [
-  "StatusAPI", "FleetAPI", "Webhooks", "History", "Database", "HostProcess", "Credentials", "ReachabilityChecks",
+  "StatusAPI", "Events", "FleetAPI", "Webhooks", "History", "Database", "HostProcess", "Credentials",
+  "ReachabilityChecks",
   "ReachabilityFleet", "ReachabilityModel", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
   "EventLoop", "JSONFormat", "Locks", "TestSupport", deque, logging,
 ]
@@ -153,22 +154,26 @@ let package = Package(
     module("ReachabilityFleet", ["ReachabilityModel"]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
-    // Layer 3: the only module for JSON documents, SSE frames and HTTP routes.
+    module(
+      "Events",
+      ["EventStreams", "History", "NetworkReachability", "ReachabilityModel", "JSONFormat", "Locks", deque]),
+
+    // Layer 3: the JSON documents and the HTTP routes.
     module(
       "StatusAPI",
       [
-        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+        "Events", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
         "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
-        "History", "Database", "Locks", "TextSyntax", deque, logging,
+        "History", "Locks", "TextSyntax", deque, logging,
       ]),
 
     // Layer 3: what agents and replicas of a fleet add; reachd does not link it.
     module(
       "FleetAPI",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Database", "Webhooks", "Locks",
-        deque, logging,
+        "StatusAPI", "Events", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Webhooks", "Locks", deque,
+        logging,
       ]),
 
     // Layer 4: composition and configuration of the service, for any executable.
@@ -256,9 +261,12 @@ let package = Package(
       // Code for the original libraries uses names that are deprecated now; it must still compile.
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
+      "EventsTests",
+      ["Events", "EventStreams", "History", "JSONFormat", "NetworkReachability", "ReachabilityModel", "Locks"]),
+    tests(
       "StatusAPITests",
       [
-        "StatusAPI", "FleetAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
+        "StatusAPI", "Events", "FleetAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
         "History", "Database",
         "TestSupport", "Locks", deque, logging,
@@ -266,7 +274,7 @@ let package = Package(
     tests(
       "ContractTests",
       [
-        "StatusAPI", "FleetAPI", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
+        "StatusAPI", "Events", "FleetAPI", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "History",
         "Database", "YAMLTree", "StatusPage", "TestSupport",
         deque,

@@ -29,6 +29,15 @@ extension EventLog {
     }
   }
 
+  /// Returns a name, such as a target's id, as a label: hashed with a random key, against collisions by clients.
+  ///
+  /// A stream can follow an id before it is registered, and the log keeps the events of removed targets.
+  package static func label(_ name: String) -> UInt64 {
+    var hasher = Hasher()
+    hasher.combine(name)
+    return max(1, UInt64(UInt(bitPattern: hasher.finalize())))
+  }
+
   /// A copy of one entry.
   public struct Entry: Sendable, Equatable {
     /// The id; several entries may share one.
@@ -39,13 +48,21 @@ extension EventLog {
     public var labels: Labels
     /// The framed bytes.
     public var bytes: [UInt8]
+    /// Where the data is in the bytes, without its frame.
+    public var data: Range<Int>
+    /// What a reader's id must have in common with the entry besides the number; 0 for ids that are a number only.
+    public var check: UInt32
 
-    /// Makes an entry.
-    public init(id: UInt64, kind: UInt8, labels: Labels = Labels(), bytes: [UInt8]) {
+    /// Makes an entry; without a frame by default.
+    public init(
+      id: UInt64, kind: UInt8, labels: Labels = Labels(), bytes: [UInt8], data: Range<Int>? = nil, check: UInt32 = 0
+    ) {
       self.id = id
       self.kind = kind
       self.labels = labels
       self.bytes = bytes
+      self.data = data ?? 0..<bytes.count
+      self.check = check
     }
   }
 

@@ -61,7 +61,7 @@ public final class EventLog: Sendable {
   ///   - labels: What the entry concerns.
   ///   - bytes: The framed bytes. An entry larger than the log is not stored; readers see it as evicted.
   public func append(id: UInt64, kind: UInt8, labels: Labels = Labels(), bytes: [UInt8]) {
-    ring.withLock { $0.append(id: id, kind: kind, labels, bytes: bytes) }
+    ring.withLock { $0.append(Entry(id: id, kind: kind, labels: labels, bytes: bytes)) }
     wake()
   }
 
@@ -69,7 +69,7 @@ public final class EventLog: Sendable {
   public func append(contentsOf entries: [Entry]) {
     guard !entries.isEmpty else { return }
     ring.withLock { ring in
-      for entry in entries { ring.append(id: entry.id, kind: entry.kind, entry.labels, bytes: entry.bytes) }
+      for entry in entries { ring.append(entry) }
     }
     wake()
   }
@@ -95,6 +95,14 @@ public final class EventLog: Sendable {
 
   /// The oldest stored id; nil if there is none.
   public var oldestID: UInt64? { ring.withLock { $0.oldestID } }
+
+  /// The id after which every entry is still stored.
+  public var startID: UInt64 { ring.withLock { $0.startID } }
+
+  /// The check of the first stored entry with an id; nil if there is none.
+  public func check(of id: UInt64) -> UInt32? {
+    ring.withLock { $0.check(of: id) }
+  }
 
   /// The position of the first entry with a greater id, if every such entry is still stored.
   public func cursor(after id: UInt64) -> Position {

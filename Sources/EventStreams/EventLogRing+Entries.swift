@@ -41,6 +41,13 @@ extension EventLogRing {
     let (start, length) = entry.span(.content)
     var content = [UInt8](repeating: 0, count: length)
     unsafe content.withUnsafeMutableBytes { unsafe copy(start, length, to: $0) }
-    return EventLog.Entry(id: entry.id, kind: entry.kind, labels: entry.labels, bytes: content)
+    return EventLog.Entry(
+      id: entry.id, kind: entry.kind, labels: entry.labels, bytes: content, data: entry.data, check: entry.check)
+  }
+
+  func check(of id: UInt64) -> UInt32? {
+    guard id > 0, case .at(let cursor) = cursor(after: id - 1), cursor.index < end else { return nil }
+    let found = entry(cursor.index)
+    return found.id == id ? found.check : nil
   }
 }

@@ -1,14 +1,29 @@
 extension EventLogRing {
   struct Entry {
-    var id: UInt64
-    var kind: UInt8
-    var labels: EventLog.Labels
+    let id: UInt64
     /// Position of the first byte of the chunk, counted from the first byte ever appended.
-    var start: UInt64
-    /// The bytes of the chunk's size line, before the content.
-    var header: UInt8
+    let start: UInt64
+    let labels: EventLog.Labels
     /// The bytes of the content.
-    var contentLength: Int
+    let contentLength: Int
+    /// The bytes of the content before and after the data.
+    private let framing: (before: UInt32, after: UInt32)
+    let check: UInt32
+    let kind: UInt8
+    /// The bytes of the chunk's size line, before the content.
+    let header: UInt8
+
+    init(_ new: EventLog.Entry, start: UInt64, header: UInt8) {
+      (id, kind, labels, check) = (new.id, new.kind, new.labels, new.check)
+      (self.start, self.header, contentLength) = (start, header, new.bytes.count)
+      framing = (UInt32(clamping: new.data.lowerBound), UInt32(clamping: contentLength - new.data.upperBound))
+    }
+
+    /// Where the data is in the content.
+    var data: Range<Int> {
+      let start = Int(framing.before)
+      return start..<max(start, contentLength - Int(framing.after))
+    }
 
     /// The bytes of the chunk: the size line, the content, and the line break after it.
     ///

@@ -17,8 +17,9 @@ internal import Glibc
   /// The positions of the oldest stored byte and of the next byte.
   private var firstByte: UInt64 = 0
   private(set) var endByte: UInt64 = 0
-  /// The ids of the last evicted and of the last appended entry; the base id before there is one.
-  private var lastEvictedID: UInt64
+  /// The id of the last evicted entry, after which every one is stored, and of the last appended entry; the base id before
+  /// there is one.
+  private(set) var startID: UInt64
   private(set) var lastID: UInt64
 
   init(byteCapacity: Int, growingTo largest: Int? = nil, entryCapacity: Int, baseID: UInt64) {
@@ -31,7 +32,7 @@ internal import Glibc
     self.byteCapacity = byteCapacity
     self.largest = max(byteCapacity, largest ?? 0)
     self.entryCapacity = entryCapacity
-    lastEvictedID = baseID
+    startID = baseID
     lastID = baseID
   }
 
@@ -51,24 +52,23 @@ internal import Glibc
   var newestID: UInt64? { isEmpty ? nil : lastID }
   var endCursor: EventLog.Cursor { EventLog.Cursor(index: end, offset: 0, lastID: lastID) }
 
-  mutating func append(id: UInt64, kind: UInt8, _ labels: EventLog.Labels, bytes new: [UInt8]) {
-    precondition(kind <= EventLog.highestKind, "an entry kind is a bit of a 64-bit mask")
-    precondition(id >= lastID, "ids of an event log never decrease")
-    let header = ChunkedCoding.header(of: new.count)
-    let entry = Entry(
-      id: id, kind: kind, labels: labels, start: endByte, header: UInt8(header.count), contentLength: new.count)
+  mutating func append(_ new: EventLog.Entry) {
+    precondition(new.kind <= EventLog.highestKind, "an entry kind is a bit of a 64-bit mask")
+    precondition(new.id >= lastID, "ids of an event log never decrease")
+    let header = ChunkedCoding.header(of: new.bytes.count)
+    let entry = Entry(new, start: endByte, header: UInt8(header.count))
     if byteCount + entry.length > byteCapacity { grow(toHold: byteCount + entry.length) }
     while !isEmpty, count == entryCapacity || byteCount + entry.length > byteCapacity { evict() }
-    lastID = id
+    lastID = new.id
     guard entry.length <= byteCapacity else {
       // The entry never fits. Every reader that waits for it must see it as evicted.
-      lastEvictedID = id
+      startID = new.id
       end += 1
       first = end
       return
     }
     unsafe table[Int(end % UInt64(entryCapacity))] = entry
-    if !new.isEmpty { for part in [header, new, ChunkedCoding.lineBreak] { write(part) } }
+    if !new.bytes.isEmpty { for part in [header, new.bytes, ChunkedCoding.lineBreak] { write(part) } }
     end += 1
   }
 
@@ -103,12 +103,12 @@ internal import Glibc
   /// Evicts all entries, and counts one that never was, so that also readers of the end see an eviction.
   mutating func restart(baseID id: UInt64) {
     while !isEmpty { evict() }
-    (first, end, lastEvictedID, lastID) = (end + 1, end + 1, id, id)
+    (first, end, startID, lastID) = (end + 1, end + 1, id, id)
   }
 
   private mutating func evict() {
     let oldest = entry(first)
-    lastEvictedID = oldest.id
+    startID = oldest.id
     firstByte = oldest.start + UInt64(oldest.length)
     first += 1
   }
@@ -119,7 +119,7 @@ internal import Glibc
 
   func cursor(after id: UInt64) -> EventLog.Position {
     guard id <= lastID else { return .future }
-    guard id >= lastEvictedID else { return .tooOld(oldest: oldestID ?? lastID) }
+    guard id >= startID else { return .tooOld(oldest: oldestID ?? lastID) }
     // Ids never decrease, so a binary search finds the first entry above `id`.
     var low = first
     var high = end
@@ -127,7 +127,7 @@ internal import Glibc
       let middle = low + (high - low) / 2
       if entry(middle).id > id { high = middle } else { low = middle + 1 }
     }
-    return .at(EventLog.Cursor(index: low, offset: 0, lastID: low == first ? lastEvictedID : entry(low - 1).id))
+    return .at(EventLog.Cursor(index: low, offset: 0, lastID: low == first ? startID : entry(low - 1).id))
   }
 
   /// The bytes between a cursor and the end; nil if the cursor's entry was evicted.

@@ -1,4 +1,4 @@
-internal import Database
+internal import Events
 internal import Dispatch
 internal import EventStreams
 internal import History
@@ -35,25 +35,22 @@ public final class AgentOutbox: FleetStore {
   private static let readBytes = 262_144
 
   /// The epoch of this service's events.
-  public let epoch: String
-  private let events: VisibleEvents
+  public var epoch: String { events.epoch }
+  private let events: EventHistory
   private let schedule: CheckSchedule
   private let lastNumber: @Sendable () -> UInt64
-  private let store: HistoryStore?
   private let state: Locked<State>
   /// Fills the outbox, one read after the other.
   private let queue = DispatchQueue(label: "outbox")
 
   init(_ publisher: EventPublisher, _ schedule: CheckSchedule) {
-    epoch = publisher.epoch
-    store = publisher.store
-    events = VisibleEvents(publisher.log, publisher.store)
+    events = publisher.history
     self.schedule = schedule
     // Changes of targets are numbered under the schedule's lock, and reach the publisher before it is released.
-    lastNumber = { [publisher] in publisher.lastSequence }
+    lastNumber = { [publisher] in publisher.latest.lastSequence }
     state = Locked(State(outbox: FleetOutbox(after: 0)))
-    _ = publisher.log.register { [weak self] in self?.notify() }
-    store?.writeToNewFile { [weak self] (connection) throws(DatabaseError) in
+    _ = events.log.register { [weak self] in self?.notify() }
+    events.store?.writeToNewFile { [weak self] (connection) throws(StoreQueryError) in
       if let last = self?.state.withLock(\.acknowledgement) { try HistoryPublishedEvents(last).save(connection) }
     }
   }
@@ -114,7 +111,7 @@ public final class AgentOutbox: FleetStore {
         }
         guard isEmpty else { return completion(.success(())) }
       case .events(let found):
-        let changes = found.map { (number: $0.sequence, change: FleetCellChange(number: $0.sequence, frame: $0.frame)) }
+        let changes = found.map { (number: $0.sequence, change: Event(data: $0.data).flatMap { FleetCellChange($0) }) }
         state.withLock { state in
           for event in changes {
             if let change = event.change { state.outbox.append(change) }
@@ -145,9 +142,9 @@ public final class AgentOutbox: FleetStore {
 
   /// Reads what an earlier process has stored; nil for nothing, and without a store.
   public func load(completion: @escaping @Sendable (FleetAcknowledgement?) -> Void) {
-    guard let store else { return completion(nil) }
+    guard let store = events.store else { return completion(nil) }
     store.read(
-      { (connection) throws(DatabaseError) in try HistoryPublishedEvents(connection) },
+      { (connection) throws(StoreQueryError) in try HistoryPublishedEvents(connection) },
       completion: { result in completion((try? result.get()).flatMap { $0 }.map { FleetAcknowledgement($0) }) })
   }
 
@@ -163,7 +160,7 @@ public final class AgentOutbox: FleetStore {
 
   /// Stores the latest acknowledgement, one transaction at a time.
   private func flush() {
-    guard let store else { return }
+    guard let store = events.store else { return }
     let next = state.withLock { state -> FleetAcknowledgement? in
       guard !state.isSaving, let unsaved = state.unsaved else { return nil }
       state.isSaving = true
@@ -171,7 +168,7 @@ public final class AgentOutbox: FleetStore {
       return unsaved
     }
     guard let next else { return }
-    store.write { (connection) throws(DatabaseError) in
+    store.write { (connection) throws(StoreQueryError) in
       try HistoryPublishedEvents(next).save(connection)
     } completion: { [weak self] result in
       guard let self else { return }
@@ -183,5 +180,20 @@ public final class AgentOutbox: FleetStore {
       }
       if isAgain { flush() }
     }
+  }
+}
+
+extension HistoryPublishedEvents {
+  init(_ acknowledgement: FleetAcknowledgement) {
+    self.init(
+      epoch: acknowledgement.epoch, through: Int64(clamping: acknowledgement.acked),
+      throughEver: Int64(clamping: acknowledgement.ackedEver))
+  }
+}
+
+extension FleetAcknowledgement {
+  init(_ stored: HistoryPublishedEvents) {
+    self.init(
+      epoch: stored.epoch, acked: UInt64(clamping: stored.through), ackedEver: UInt64(clamping: stored.throughEver))
   }
 }

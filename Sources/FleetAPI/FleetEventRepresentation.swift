@@ -1,3 +1,4 @@
+internal import Events
 internal import EventStreams
 internal import JSONFormat
 internal import NetworkReachability
@@ -27,10 +28,10 @@ enum FleetEventRepresentation {
     let zone = node.flatMap { fold.nodes[$0]?.hello?.zone }
     let labels = EventLog.Labels(topic: label(target), source: label(node), group: label(zone))
     let bytes = Array(("id: " + event.id.description + "\n").utf8) + SSEFrame.event(kind.name, data(event))
-    return EventLog.Entry(id: event.id.number, kind: kind.rawValue, labels: labels, bytes: bytes)
+    return EventLog.Entry(id: event.id.number, kind: kind.rawValue, labels: labels, bytes: bytes, check: event.id.check)
   }
 
-  private static func label(_ name: String?) -> UInt64 { name.map(EventPublisher.label) ?? 0 }
+  private static func label(_ name: String?) -> UInt64 { name.map(EventLog.label) ?? 0 }
 
   private static func classification(_ content: FleetEvent.Content) -> (Kind, target: String?, node: String?) {
     switch content {

@@ -1,3 +1,4 @@
+internal import Events
 internal import EmbeddedHTTPServer
 internal import EventStreams
 internal import JSONFormat

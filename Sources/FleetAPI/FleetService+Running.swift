@@ -110,22 +110,25 @@ extension FleetService {
   private func publish(_ effect: FleetReplica.Effect, _ state: inout State) {
     switch effect {
     case .events(let events):
-      if state.window.isEmpty, let first = events.first {
-        state.window.begin(at: state.replica.fold.complete)
-        log.restart(baseID: min(state.window.oldest, first.id.number))
-      }
-      for event in events { state.window.append(event) }
       let fold = state.replica.fold
+      if state.lastEvent == nil, let first = events.first {
+        restart(after: min(FleetEventID.number(before: fold.complete), first.id.number), &state)
+      }
+      state.lastEvent = events.last?.id ?? state.lastEvent
       log.append(contentsOf: events.map { FleetEventRepresentation.entry($0, fold) })
     case .hole(let sequence):
-      state.window.begin(at: sequence)
-      log.restart(baseID: state.window.oldest)
+      restart(after: FleetEventID.number(before: sequence), &state)
       logger.warning("the stream has dropped messages that were not read", metadata: ["before": "\(sequence)"])
     case .restarted:
-      state.window = FleetEventWindow(limit: Self.eventLimit)
-      log.restart(baseID: 0)
+      restart(after: 0, &state)
       logger.warning("the engine has another stream; the state of the fleet is read again")
     default: break
     }
+  }
+
+  /// Empties the log; the next event has a greater number.
+  private func restart(after number: UInt64, _ state: inout State) {
+    (state.lastEvent, state.start) = (nil, number)
+    log.restart(baseID: number)
   }
 }

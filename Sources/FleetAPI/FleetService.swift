@@ -21,7 +21,10 @@ public final class FleetService: Sendable {
 
   struct State {
     var replica: FleetReplica
-    var window = FleetEventWindow(limit: eventLimit)
+    /// The id of the last event in the log; nil if it has none.
+    var lastEvent: FleetEventID?
+    /// The number after which the log began.
+    var start: UInt64 = 0
     var health: FleetEngineHealth
     var consumption: (any FleetSubscription)?
     /// Deliveries of earlier consumptions are ignored.
@@ -152,10 +155,9 @@ public final class FleetService: Sendable {
       let snapshot = FleetSnapshot(state, heartbeats, meshCache)
       // Before it has found the stream, it has no id of the moment.
       guard let id else { return (snapshot.fold.created == 0 ? .wait : .replay, log.end, snapshot) }
-      let window = state.window
       let resume = FleetResume(
         after: id, epoch: snapshot.fold.epoch, folded: snapshot.fold.sequence,
-        isComplete: snapshot.isComplete, oldest: window.oldest, check: window.check(of:))
+        isComplete: snapshot.isComplete, oldest: log.startID, check: log.check(of:))
       guard resume == .replay else { return (resume, log.end, snapshot) }
       guard case .at(let cursor) = log.cursor(after: id.number) else { return (.gap(.tooOld), log.end, snapshot) }
       return (.replay, cursor, snapshot)

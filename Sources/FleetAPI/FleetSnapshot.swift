@@ -37,9 +37,7 @@ struct FleetSnapshot: Sendable {
     self.heartbeats = heartbeats
     self.meshCache = meshCache
     silence = state.replica.silence
-    last =
-      state.window.last
-      ?? FleetEventID(epoch: state.replica.fold.epoch, number: state.window.oldest, check: 0)
+    last = state.lastEvent ?? FleetEventID(epoch: state.replica.fold.epoch, number: state.start, check: 0)
   }
 
   /// Which agents check which others.

@@ -1,3 +1,4 @@
+internal import Events
 internal import StatusPage
 public import StatusAPI
 
@@ -21,5 +22,5 @@ extension StatusService {
   }
 
   /// The changes of fleet targets for the engine; make one at most, before the monitor is started.
-  public func makeAgentOutbox() -> AgentOutbox { AgentOutbox(events, schedule) }
+  public func makeAgentOutbox() -> AgentOutbox { AgentOutbox(events.publisher, schedule) }
 }

@@ -35,7 +35,7 @@ public enum EventPage: Sendable, Equatable {
     }
   }
 
-  private static func events(
+  fileprivate static func events(
     after sequence: UInt64, before hole: UInt64?, limit bytes: Int, _ connection: DatabaseConnection
   ) throws(DatabaseError) -> [StoredEvent] {
     var found: [StoredEvent] = []
@@ -52,6 +52,19 @@ public enum EventPage: Sendable, Equatable {
       return true
     }
     return found
+  }
+}
+
+extension StoredEvent {
+  /// Reads the events after a number, as ``HistoryStore/events(after:limit:completion:)``.
+  static func read(
+    after sequence: UInt64, limit bytes: Int, in connection: DatabaseConnection
+  ) throws(DatabaseError) -> [StoredEvent]? {
+    let holes = try connection.query("SELECT 1 FROM hole WHERE last > ? LIMIT 1", .bits(sequence)) { $0.integer(0) }
+    guard holes.isEmpty else { return nil }
+    let found = try EventPage.events(after: sequence, before: nil, limit: bytes, connection)
+    // Retention has deleted the next event.
+    return found.first?.sequence ?? sequence &+ 1 == sequence &+ 1 ? found : nil
   }
 }
 

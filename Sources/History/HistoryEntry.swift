@@ -31,7 +31,7 @@ public struct HistoryFilter: Sendable, Equatable {
   /// The names of the subjects; empty for all.
   public var subjects: [String] = []
   /// The types; nil for all.
-  public var types: Set<TransitionType>?
+  public var types: Set<EventType>?
   /// The new states; nil for all.
   public var states: Set<StateCode>?
   /// The first moment, in microseconds since 1970.

@@ -56,7 +56,7 @@ struct HistoryPageBuilder {
 extension TransitionRecord {
   /// The columns from `type` on of a row of the table `transition`; nil for a type or a state of a later version.
   fileprivate init?(_ row: borrowing DatabaseRow) {
-    guard let type = TransitionType(rawValue: UInt8(clamping: row.integer(5))),
+    guard let type = EventType(rawValue: UInt8(clamping: row.integer(5))),
       let old = StateCode(rawValue: UInt8(clamping: row.integer(6))),
       let new = StateCode(rawValue: UInt8(clamping: row.integer(7)))
     else { return nil }

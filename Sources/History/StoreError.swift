@@ -1,5 +1,8 @@
 public import Database
 
+/// Why a query or a statement of a store has failed: SQLite's error.
+public typealias StoreQueryError = DatabaseError
+
 /// Why the store cannot be used.
 public enum StoreError: Error, Sendable, CustomStringConvertible {
   /// The directory cannot be used; the text says why, and what would be right.

@@ -18,20 +18,25 @@ struct ServiceConfigurator: Sendable {
   let ports = BoundPortSet()
 
   /// The settings of the HTTP service.
-  func makeConfiguration(_ configuration: Configuration) -> StatusService.Configuration {
+  func makeConfiguration(_ configuration: Configuration) -> StatusServiceConfiguration {
     // The access log is written at any log level.
     var access = LineLogHandler.logger(style, writer)
     access.logLevel = .info
-    var contacts = configuration.contactPolicy
-    contacts.ownPorts = ports.all
-    var settings = StatusService.Configuration(
-      allowedHosts: configuration.allowedHosts, allowedOrigins: configuration.allowedOrigins,
-      access: configuration.accessPolicy(at: addresses), modules: configuration.modules,
-      contactPolicy: contacts, accessLog: configuration.logsAccess ? access : nil,
-      limits: configuration.scheduleLimits, metricLabels: configuration.metricLabels,
-      resolverTimeout: configuration.resolverTimeout, machine: HostName.current, version: ServiceVersion.current,
-      commit: ServiceVersion.commit,
-      liveChecks: [.netlink(monitor)])
+    var settings = StatusServiceConfiguration()
+    settings.allowedHosts = configuration.allowedHosts
+    settings.allowedOrigins = configuration.allowedOrigins
+    settings.access = configuration.accessPolicy(at: addresses)
+    settings.modules = configuration.modules
+    settings.contactPolicy = configuration.contactPolicy
+    settings.contactPolicy.ownPorts = ports.all
+    settings.accessLog = configuration.logsAccess ? access : nil
+    settings.limits = configuration.scheduleLimits
+    settings.metricLabels = configuration.metricLabels
+    settings.resolverTimeout = configuration.resolverTimeout
+    settings.machine = HostName.current
+    settings.version = ServiceVersion.current
+    settings.commit = ServiceVersion.commit
+    settings.liveChecks = [.netlink(monitor)]
     settings.servesPage = configuration.servesPage
     return settings
   }

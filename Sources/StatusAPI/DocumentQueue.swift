@@ -1,3 +1,4 @@
+internal import EventStreams
 internal import Dispatch
 internal import EmbeddedHTTPServer
 internal import Locks

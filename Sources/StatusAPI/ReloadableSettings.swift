@@ -24,7 +24,7 @@ final class ReloadableSettings: Sendable {
     /// Whether `GET /` returns the status page to browsers.
     let servesPage: Bool
 
-    init(_ configuration: StatusService.Configuration) {
+    init(_ configuration: StatusServiceConfiguration) {
       allowedHosts = configuration.allowedHosts.map { $0.lowercased() }
       origins = OriginPolicy(allowed: Set(configuration.allowedOrigins))
       resolverTimeout = configuration.resolverTimeout
@@ -40,14 +40,14 @@ final class ReloadableSettings: Sendable {
 
   private let epoch: ResponseCacheGeneration
 
-  init(_ configuration: StatusService.Configuration, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
+  init(_ configuration: StatusServiceConfiguration, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
     values = Locked(Values(configuration))
     self.epoch = epoch
   }
 
   var current: Values { values.withLock(\.self) }
 
-  func change(to configuration: StatusService.Configuration) {
+  func change(to configuration: StatusServiceConfiguration) {
     let new = Values(configuration)
     values.withLock { $0 = new }
     epoch.advance()

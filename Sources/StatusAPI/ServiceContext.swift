@@ -8,7 +8,7 @@ internal import Webhooks
 /// The objects that the routes use.
 final class ServiceContext: Sendable {
   let monitor: ReachabilityMonitor
-  let events: EventPublisher
+  let events: ServiceEvents
   let hostEvents: HostEventPublisher
   let health: Health
   /// The names that clients look up and watch.
@@ -41,7 +41,7 @@ final class ServiceContext: Sendable {
   let logger: Logger
 
   init(
-    monitor: ReachabilityMonitor, events: EventPublisher, hostEvents: HostEventPublisher, health: Health,
+    monitor: ReachabilityMonitor, events: ServiceEvents, hostEvents: HostEventPublisher, health: Health,
     checks: CheckContext, targets: TargetContext, history: HistoryKeeper?, metrics: MetricRegistry,
     hostLongPolls: HostLongPolls,
     webhooks: WebhookDispatcher? = nil, settings: ReloadableSettings,

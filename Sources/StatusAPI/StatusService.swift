@@ -1,3 +1,4 @@
+internal import Events
 public import History
 internal import JSONFormat
 public import Logging
@@ -24,7 +25,7 @@ public final class StatusService: Sendable {
   private let settings: ReloadableSettings
   private let requests = RequestMetricCounters()
   private let monitor: ReachabilityMonitor
-  package let events: EventPublisher
+  package let events: ServiceEvents
 
   /// Attaches to `monitor`, before or after its start; the event log begins here.
   ///
@@ -40,15 +41,16 @@ public final class StatusService: Sendable {
   ///   - logger: receives internal failures.
   public init(
     monitor: ReachabilityMonitor, checker: Checker, targetChecker: Checker, webhooks: WebhookSetup? = nil,
-    configuration: Configuration = Configuration(), history: HistoryKeeper? = nil, logger: Logger
+    configuration: StatusServiceConfiguration = StatusServiceConfiguration(), history: HistoryKeeper? = nil,
+    logger: Logger
   ) {
     let store = history?.store
-    let events = EventPublisher(historyBytes: configuration.historyBytes, store: store)
+    let events = ServiceEvents(historyBytes: configuration.historyBytes, store: store)
     if let state = store?.recovered.restoredState { monitor.restore(state) }
     self.monitor = monitor
     self.events = events
     let known = HealthCheck("kernel") {
-      let snapshot = events.documents.snapshot
+      let snapshot = events.snapshot
       guard snapshot.status == .unknown else { return nil }
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
@@ -58,12 +60,9 @@ public final class StatusService: Sendable {
     let verdicts = VerdictMetricCounters()
     metrics = MetricRegistry([
       .build(configuration.version, configuration.commit), .verdict(monitor, events), MetricCollector(verdicts.write),
-      .kernel(monitor),
-      .log(events.log), MetricCollector(requests.write),
+      .kernel(monitor), .log(events.history.log), MetricCollector(requests.write),
     ])
-    let policy: @Sendable () -> ContactPolicy = {
-      settings.current.contactPolicy.addingLocalAddresses(events.documents.snapshot)
-    }
+    let policy = { @Sendable in settings.current.contactPolicy.addingLocalAddresses(events.snapshot) }
     let schedule = CheckSchedule(
       monitor: monitor, checker: targetChecker,
       configuration: .init(
@@ -79,7 +78,7 @@ public final class StatusService: Sendable {
       health.add(.store(history.store))
     }
     let dispatcher = webhooks?.makeDispatcher(
-      monitor, events, machine: configuration.machine, policy: policy, logger)
+      monitor, events.history, machine: configuration.machine, policy: policy, logger)
     self.webhooks = dispatcher
     if let dispatcher { metrics.add(.webhooks { dispatcher.reports }) }
     let context = ServiceContext(
@@ -95,7 +94,7 @@ public final class StatusService: Sendable {
     metrics.add(.documents(context.documents))
     self.context = context
     router = Router(service: context)
-    monitor.attach(events)
+    monitor.attach(events.publisher)
     monitor.attach(verdicts)
   }
 
@@ -127,7 +126,7 @@ public final class StatusService: Sendable {
   }
 
   /// Applies access rules, limits and all other settings that can change at run time; see ``replaceAccess(_:)``.
-  public func change(to configuration: Configuration) {
+  public func change(to configuration: StatusServiceConfiguration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
     schedule.limits = configuration.allLimits
@@ -137,12 +136,12 @@ public final class StatusService: Sendable {
   /// Applies a configuration's limits and reserves its targets' share until `schedule.configure` registers them.
   ///
   /// - Throws: the limit that the targets exceed; nothing has changed then.
-  public func reserve(_ targets: [TargetDefinition], _ configuration: Configuration) throws(QuotaExcess) {
+  public func reserve(_ targets: [TargetDefinition], _ configuration: StatusServiceConfiguration) throws(QuotaExcess) {
     try schedule.reserve(targets, configuration.allLimits)
   }
 
   /// Whether requests get a state that was read from the kernel, or the reason why it cannot be read.
-  package var hasState: Bool { events.documents.snapshot.machine.reason != .starting }
+  package var hasState: Bool { events.snapshot.machine.reason != .starting }
 
   /// Adds a check to `/readyz`.
   public func add(_ check: HealthCheck) { health.add(check) }
@@ -157,7 +156,7 @@ public final class StatusService: Sendable {
   public var modules: [CheckModule] { settings.current.modules }
 
   /// Publishes no event from now on; to be called before the monitor is stopped, which is no change of the machine's state.
-  public func detach() { monitor.detach(events) }
+  public func detach() { monitor.detach(events.publisher) }
 
   /// Makes `/readyz` return 503; all other routes continue to work.
   public func beginDrain() { health.beginDrain() }

@@ -1,3 +1,4 @@
+import History
 import Foundation
 import EmbeddedHTTPServer
 import NetworkReachability
@@ -152,7 +153,7 @@ import Testing
     ]
     #expect(host?["kind"]?["enum"]?.texts == targets.map(\.kind))
     let events = contract.operations.first { $0.path == "/events" }?.parameters.first { $0["name"]?.text == "types" }
-    let kinds = EventPublisher.Kind.allCases.map { "\($0)" } + ["snapshot", "gap", "bye", "host"]
+    let kinds = EventType.published.map(\.name) + ["snapshot", "gap", "bye", "host"]
     #expect(events?["schema"]?["items"]?["enum"]?.texts == kinds)
   }
 

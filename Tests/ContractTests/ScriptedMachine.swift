@@ -31,7 +31,7 @@ struct ScriptedMachine {
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
-      targetChecker: Checker(monitor: monitor, prober: prober), configuration: .init(version: "0.1.0"),
+      targetChecker: Checker(monitor: monitor, prober: prober), configuration: .init { $0.version = "0.1.0" },
       history: history, logger: logger)
     if started { try monitor.start() }
   }

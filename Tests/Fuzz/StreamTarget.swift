@@ -1,3 +1,5 @@
+import History
+import Events
 import JSONFormat
 
 @testable import StatusAPI
@@ -11,7 +13,9 @@ enum StreamTarget {
     let events = dispatch(SSEFrame.retry + SSEFrame.event("status", id: id, data) + SSEFrame.comment)
     precondition(events.count == 1, "one event is one event")
     precondition(events[0].name == "status" && events[0].id == "\(id)" && events[0].data == data.bytes)
-    precondition(SSEFrame.data(of: SSEFrame.event("status", id: id, data)) == data.bytes)
+    let frame = SSEFrame.event("status", id: id, data)
+    let row = StoredEvent(sequence: id.sequence, time: 0, kind: 0, subject: "", body: frame)
+    precondition(Array(frame[row.data]) == data.bytes)
     precondition(!data.bytes.contains { $0 < 0x20 || $0 == 0x7F }, "data holds no control character")
     if let parsed = EventID(text) { precondition(EventID("\(parsed)") == parsed, "an id is written as it is read") }
   }

@@ -45,7 +45,7 @@ struct CodeTests {
         "30 serviceRunning", "31 serviceStopped",
       ])
     #expect(
-      TransitionType.allCases.map { "\($0.rawValue) \($0)" } == [
+      EventType.allCases.map { "\($0.rawValue) \($0)" } == [
         "0 status", "1 path", "2 interface", "3 target", "4 service",
       ])
     #expect([TransitionFlags.initial, .removed, .flapping, .unclean].map(\.rawValue) == [1, 2, 4, 8])

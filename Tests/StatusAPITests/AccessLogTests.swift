@@ -26,7 +26,7 @@ import Testing
   {
     let lines = OutputLines()
     let logger = Logger(label: "access", factory: { _ in Notebook(lines: lines) })
-    let service = try ScriptedService(.wired, .init(accessLog: logger))
+    let service = try ScriptedService(.wired, .init { $0.accessLog = logger })
     let response = try service.ask(target, headers, method: method)
     service.service.answered(
       HTTPAccess(
@@ -58,7 +58,7 @@ import Testing
       request: nil, target: "/", peer: "", response: try service.ask("/status"), nanoseconds: 0)
     service.service.answered(answer)
     let logger = Logger(label: "access", factory: { _ in Notebook(lines: lines) })
-    service.service.change(to: .init(accessLog: logger))
+    service.service.change(to: .init { $0.accessLog = logger })
     service.service.answered(answer)
     #expect(lines.all.count == 1)
     #expect(lines.all.first?["method"] == "-")
@@ -94,7 +94,7 @@ import Testing
 
   @Test func everyLoggedResponseHasARequestID() throws {
     let log = Logger(label: "access", factory: { _ in Notebook(lines: OutputLines()) })
-    let service = try ScriptedService(.wired, .init(accessLog: log))
+    let service = try ScriptedService(.wired, .init { $0.accessLog = log })
     let tag = try #require(try service.ask("/status").headers["ETag"])
     var seen: Set<String> = []
     for (target, method, headers) in [

@@ -21,7 +21,7 @@ import Testing
   }
 
   static func service(_ rules: AccessPolicy.Rules, _ tokens: [AccessToken] = []) throws -> ScriptedService {
-    try ScriptedService(.wired, .init(access: AccessPolicy(listeners: [rules], tokens: tokens)))
+    try ScriptedService(.wired, .init { $0.access = AccessPolicy(listeners: [rules], tokens: tokens) })
   }
 
   /// Every route under a rule of its scope, asked as a function.
@@ -200,7 +200,7 @@ import Testing
 
   @Test func eachListenerHasItsOwnRules() throws {
     let service = try ScriptedService(
-      .wired, .init(access: AccessPolicy(listeners: [.init(), .init(reads: .token)])))
+      .wired, .init { $0.access = AccessPolicy(listeners: [.init(), .init(reads: .token)]) })
     let request = HTTPRequest(target: "/status", headers: ["Host": "127.0.0.1"])
     func status(_ listener: Int) -> Int? {
       guard case .now(let response) = service.service.handle(request, listener: listener) else { return nil }
@@ -238,7 +238,7 @@ import Testing
   }
 
   @Test func corsHeadersNameOnlyTheAllowedOrigin() throws {
-    let service = try ScriptedService(.wired, .init(allowedOrigins: ["https://dash.example"]))
+    let service = try ScriptedService(.wired, .init { $0.allowedOrigins = ["https://dash.example"] })
     for path in RouterTests.paths + ["/nothing", "/status?x=1", "/hosts/localhost"] {
       let allowed = try service.ask(path, ["Origin": "https://dash.example"])
       #expect(allowed.headers["Access-Control-Allow-Origin"] == "https://dash.example", "\(path)")
@@ -254,7 +254,7 @@ import Testing
   }
 
   @Test func preflightIsAnsweredForAllowedOriginsOnly() throws {
-    let service = try ScriptedService(.wired, .init(allowedOrigins: ["https://dash.example"]))
+    let service = try ScriptedService(.wired, .init { $0.allowedOrigins = ["https://dash.example"] })
     let question: HTTPHeaders = [
       "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization",
       "Access-Control-Request-Private-Network": "true",

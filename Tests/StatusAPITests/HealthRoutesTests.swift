@@ -41,12 +41,17 @@ import Testing
   }
 
   @Test func livezAndHealthzReportTheLivenessChecks() throws {
-    let stuck = try ScriptedService(.wired, .init(liveChecks: [Self.stuck]))
+    let stuck = try ScriptedService(.wired, .init { $0.liveChecks = [Self.stuck] })
     for path in ["/livez", "/healthz"] {
       #expect(try stuck.ask(path).status == 503)
       #expect(try stuck.ask(path).text == "[-] loop stuck\n")
     }
-    let well = try ScriptedService(.wired, .init(liveChecks: [Self.well], readyChecks: [Self.stuck]))
+    let well = try ScriptedService(
+      .wired,
+      .init {
+        $0.liveChecks = [Self.well]
+        $0.readyChecks = [Self.stuck]
+      })
     #expect(try well.ask("/livez").text == "ok\n")
     #expect(try well.ask("/livez?verbose").text == "[+] loop ok\n")
     #expect(try well.ask("/readyz/loop").text == "[-] loop stuck\n")
@@ -54,13 +59,13 @@ import Testing
 
   @Test func aWarningIsShownAndChangesNothing() throws {
     let slow = HealthCheck("threads") { .warn("stalled: checks for 2 s") }
-    let warned = try ScriptedService(.wired, .init(readyChecks: [slow]))
+    let warned = try ScriptedService(.wired, .init { $0.readyChecks = [slow] })
     #expect(try warned.ask("/readyz").text == "ok\n")
     #expect(try warned.ask("/readyz?verbose").status == 200)
     #expect(try warned.ask("/readyz?verbose").text.contains("[!] threads stalled: checks for 2 s\n"))
     #expect(try warned.ask("/readyz", ["Accept": "application/json"]).object()["status"] as? String == "warn")
     let stalled = HealthCheck("threads") { .fail("stalled: checks for 30 s") }
-    let failed = try ScriptedService(.wired, .init(readyChecks: [stalled]))
+    let failed = try ScriptedService(.wired, .init { $0.readyChecks = [stalled] })
     #expect(try failed.ask("/readyz").status == 503)
     #expect(try failed.ask("/livez").status == 200)
   }

@@ -24,7 +24,7 @@ final class HistoryFixture {
   ///   - configuration: the settings.
   ///   - previous: a fixture whose store is closed; its directories are opened again.
   /// - Throws: the error of the store or of the service.
-  init(_ configuration: StatusService.Configuration = .init(), after previous: HistoryFixture? = nil) throws {
+  init(_ configuration: StatusServiceConfiguration = .init(), after previous: HistoryFixture? = nil) throws {
     directories = try previous?.directories ?? [TemporaryDirectory(), TemporaryDirectory(in: "/dev/shm")]
     store = try HistoryStore.open(
       StoreConfiguration(

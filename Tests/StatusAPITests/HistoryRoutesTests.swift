@@ -242,7 +242,7 @@ import Testing
 
   @Test func badgesCanBeOpenWhereReadsNeedATokenAndNothingElse() throws {
     var policy = AccessPolicy(listeners: [.init(reads: .token)])
-    let service = try ScriptedService(.wired, .init(access: policy))
+    let service = try ScriptedService(.wired, .init { $0.access = policy })
     #expect(try service.ask("/targets/db/badge.svg").status == 403)
     policy.badgesAreOpen = true
     service.service.replaceAccess(policy)

@@ -102,7 +102,7 @@ import Testing
 
   @Test func targetsAreExposedWithTheChosenLabels() throws {
     let labels = try #require(MetricLabel.list(["env", "app.kubernetes.io/name"]))
-    let service = try ScriptedService(.wired, .init(metricLabels: labels))
+    let service = try ScriptedService(.wired, .init { $0.metricLabels = labels })
     let expiry = Timestamp(microseconds: 1_800_000_000_000_000)
     service.prober.follow { request in
       var result =
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test func targetsBeyondTheLimitOfSeriesAreCounted() throws {
-    let service = try ScriptedService(.wired, .init(limits: .init(targets: 100_000)))
+    let service = try ScriptedService(.wired, .init { $0.limits = .init(targets: 100_000) })
     let target = try CheckTarget("route://10.0.0.9")
     _ = service.service.schedule.put(
       (0..<MetricExposition.sampleLimitPerFamily + 7).map {

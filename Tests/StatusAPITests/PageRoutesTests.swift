@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func pageIsOpenWhereReadsNeedAToken() throws {
-    var configuration = StatusService.Configuration()
+    var configuration = StatusServiceConfiguration()
     configuration.access = AccessPolicy(listeners: [.init(reads: .token)])
     let service = try ScriptedService(.wired, configuration)
     #expect(try service.ask("/status", isLoopbackListener: false).status != 200)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func pageCanBeDisabled() throws {
-    var configuration = StatusService.Configuration()
+    var configuration = StatusServiceConfiguration()
     configuration.servesPage = false
     let service = try ScriptedService(.wired, configuration)
     #expect(try service.ask("/", Self.browser).headers["Content-Type"] == "application/json")

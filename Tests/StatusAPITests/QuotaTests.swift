@@ -24,9 +24,10 @@ import Testing
       (ci, free) = (one.headers, other.headers)
       service = try ScriptedService(
         .wired,
-        .init(
-          access: AccessPolicy(listeners: [.init(checks: .token)], tokens: [one.configured, other.configured]),
-          limits: all))
+        .init {
+          $0.access = AccessPolicy(listeners: [.init(checks: .token)], tokens: [one.configured, other.configured])
+          $0.limits = all
+        })
       service.prober.follow { _ in TargetRoutesTests.result(.up) }
     }
 
@@ -98,7 +99,7 @@ import Testing
   }
 
   @Test func callersWithoutATokenShareTheLimitsOfAll() throws {
-    let service = try ScriptedService(.wired, .init(limits: .init(targets: 1, checksPerSecond: 1)))
+    let service = try ScriptedService(.wired, .init { $0.limits = .init(targets: 1, checksPerSecond: 1) })
     service.prober.follow { _ in TargetRoutesTests.result(.up) }
     #expect(try service.send("PUT", "/targets/a", #"{"target": "tcp://10.0.0.9:1", "interval": "24h"}"#).status == 201)
     try refused(

@@ -24,7 +24,7 @@ import Testing
       service.kernel.change { $0.restoreCarrier("eth0") }
     }
     let beforeSettings = try cacheValidity()
-    service.service.change(to: .init(accessLog: .silent))
+    service.service.change(to: .init { $0.accessLog = .silent })
     #expect(!beforeSettings.isValid)
     service.service.change(to: .init())
     let beforeAccess = try cacheValidity()
@@ -51,9 +51,9 @@ import Testing
 
   @Test("Tokens, access log and CORS disable response caching")
   func rules() throws {
-    let logged = try ScriptedService(.wired, .init(accessLog: .silent))
+    let logged = try ScriptedService(.wired, .init { $0.accessLog = .silent })
     #expect(try logged.ask("/status").cacheValidity == nil)
-    let shown = try ScriptedService(.wired, .init(allowedOrigins: ["https://dash.example"]))
+    let shown = try ScriptedService(.wired, .init { $0.allowedOrigins = ["https://dash.example"] })
     #expect(try shown.ask("/status", ["Origin": "https://dash.example"]).cacheValidity == nil)
     let token = try AccessPolicyTests.token("a", [.read])
     let closed = try AccessPolicyTests.service(.init(reads: .token), [token.configured])

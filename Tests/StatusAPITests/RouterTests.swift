@@ -101,7 +101,7 @@ import Testing
     "192.0.2.1", "", "reachd.example", "REACHD.example.:8080",
   ])
   func literalsLocalhostAndAllowedHostsAreAccepted(host: String) throws {
-    let service = try ScriptedService(.wired, .init(allowedHosts: ["Reachd.Example"]))
+    let service = try ScriptedService(.wired, .init { $0.allowedHosts = ["Reachd.Example"] })
     #expect(try service.ask("/status", ["Host": host]).status == 200)
   }
 
@@ -110,7 +110,7 @@ import Testing
     "[evil]", "example", "localhost..", "reachd.example.evil",
   ])
   func otherHostsAreRejectedOnLoopback(host: String) throws {
-    let service = try ScriptedService(.wired, .init(allowedHosts: ["reachd.example"]))
+    let service = try ScriptedService(.wired, .init { $0.allowedHosts = ["reachd.example"] })
     let response = try service.ask("/status", ["Host": host])
     #expect(response.status == 403)
     #expect(try response.object()["code"] as? String == "hostNotAllowed")
@@ -126,7 +126,12 @@ import Testing
   }
 
   @Test func indexListsEveryRoute() throws {
-    let service = try ScriptedService(.wired, .init(version: "9.9", commit: "3f2a9c1"))
+    let service = try ScriptedService(
+      .wired,
+      .init {
+        $0.version = "9.9"
+        $0.commit = "3f2a9c1"
+      })
     let index = try service.ask("/").object()
     let endpoints = try #require(index["endpoints"] as? [[String: String]])
     #expect(index["version"] as? String == "9.9")
@@ -163,7 +168,7 @@ import Testing
   }
 
   @Test func serverRefusalHasCommonHeaders() throws {
-    let service = try ScriptedService(.wired, .init(allowedOrigins: ["https://dash.example"])).service
+    let service = try ScriptedService(.wired, .init { $0.allowedOrigins = ["https://dash.example"] }).service
     let refusal = RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "Because.")
     let known = HTTPRequest(headers: ["X-Request-Id": "mine", "Origin": "https://dash.example"])
     let response = service.refusal(refusal, of: known)

@@ -24,7 +24,7 @@ struct ScriptedService {
   /// A machine with a wire and a router, started.
   init(
     _ script: KernelScript? = .wired, started: Bool = true, nameServers: [String] = [],
-    _ configuration: StatusService.Configuration = .init(), history: HistoryKeeper? = nil,
+    _ configuration: StatusServiceConfiguration = .init(), history: HistoryKeeper? = nil,
     webhooks: (ReachabilityMonitor) -> WebhookSetup? = { _ in nil }
   ) throws {
     let kernel = ScriptedKernel(script)

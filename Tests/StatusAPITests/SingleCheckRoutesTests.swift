@@ -207,7 +207,7 @@ import Testing
   @Test func aDenialByAddressIsTheModulesWhereItsHostsDependOnIt() throws {
     let module = CheckModule(
       name: "m", options: .tcp(TCPOptions(send: "secret")), access: .hosts([try HostPattern("tcp://10.0.0.0/8:1")]))
-    let service = try ScriptedService(.wired, .init(modules: [module]))
+    let service = try ScriptedService(.wired, .init { $0.modules = [module] })
     service.prober.follow { _ in
       CheckResult(.unknown, .policyDenied, startedAt: Timestamp(microseconds: 0), duration: .zero)
     }

@@ -40,7 +40,11 @@ struct WebhookRoutesTests {
       let access = AccessToken(id: "root", digest: try #require(token.digest), scopes: [.admin])
       let store = store
       scripted = try ScriptedService(
-        .wired, .init(access: AccessPolicy(tokens: [access]), machine: "m"),
+        .wired,
+        .init {
+          $0.access = AccessPolicy(tokens: [access])
+          $0.machine = "m"
+        },
         webhooks: { WebhookSetup(.store(store), checker: Checker(monitor: $0, prober: prober)) })
       let webhooks = try #require(scripted.service.webhooks)
       let secret = try #require(SigningSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
@@ -156,23 +160,5 @@ struct WebhookRoutesTests {
       "reachd_webhook_pending{webhook=\"ops\"} 0", "reachd_webhook_oldest_seconds{webhook=\"ops\"} 0",
       "reachd_webhook_paused{webhook=\"ops\"} 0",
     ] { #expect(text.contains(line), "\(line)") }
-  }
-
-  @Test("A frame of the event stream becomes an event")
-  func frame() throws {
-    let frame = SSEFrame.event(
-      "target", id: EventID(epoch: "0a1b2c3d", sequence: 7),
-      .members([
-        "id": "0a1b2c3d-7", "type": "target", "time": "2026-11-23T01:02:03.000004Z", "from": "up", "to": "down",
-        "target": .members(["id": "db", "labels": .members(["env": "prod"])]),
-      ]))
-    let event = try #require(WebhookEvent(sequence: 7, frame: frame))
-    #expect(event.type == "target")
-    #expect(event.subject == "target:db")
-    #expect(event.state == "down")
-    #expect(event.labels == ["env": "prod"])
-    #expect(event.time == Timestamp("2026-11-23T01:02:03.000004Z"))
-    #expect(String(decoding: event.data, as: UTF8.self).hasPrefix("{\"id\":\"0a1b2c3d-7\""))
-    #expect(WebhookEvent(sequence: 7, frame: Array("event: x\n\n".utf8)) == nil)
   }
 }

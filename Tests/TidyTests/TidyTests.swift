@@ -49,14 +49,18 @@ struct TidyTests {
     "ReachabilityFleet": ["ReachabilityModel"],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
     "ReachabilityCompatibility": ["NetworkReachability", "Locks", "Dispatch", "Foundation"],
+    "Events": [
+      "EventStreams", "History", "NetworkReachability", "ReachabilityModel", "JSONFormat", "Locks", "DequeModule",
+    ],
     "StatusAPI": [
-      "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+      "Events", "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+      "EmbeddedHTTPServer",
       "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Dispatch", "DequeModule", "Credentials",
-      "Database", "Locks", "TextSyntax", "Logging", "Synchronization",
+      "Locks", "TextSyntax", "Logging", "Synchronization",
     ],
     "FleetAPI": [
-      "StatusAPI", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Database", "Webhooks",
+      "StatusAPI", "Events", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+      "ReachabilityFleet", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Webhooks",
       "DequeModule", "Locks", "Logging",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],

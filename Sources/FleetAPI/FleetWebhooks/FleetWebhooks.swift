@@ -66,7 +66,7 @@ public final class FleetWebhooks: Sendable {
     let (dispatcher, end) = state.withLock { state -> (WebhookDispatcher?, UInt64) in
       if state.epoch.isEmpty {
         state.epoch = FleetEventID(epoch: fold.epoch, number: 0, check: 0).epochText
-        state.start = fold.first <= 1 ? 0 : fold.first &* FleetLimits.eventsPerMessage &- 1
+        state.start = FleetEventID.number(before: fold.first)
       }
       for event in own {
         state.events.append(event)

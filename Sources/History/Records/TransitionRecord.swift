@@ -1,7 +1,7 @@
 /// One transition as the history stores it: codes instead of names, about 65 bytes with its indexes.
 public struct TransitionRecord: Hashable, Sendable {
   /// What changed.
-  public var type: TransitionType
+  public var type: EventType
   /// The state before.
   public var old: StateCode
   /// The state after.
@@ -15,7 +15,7 @@ public struct TransitionRecord: Hashable, Sendable {
 
   /// Makes a record from its parts.
   public init(
-    type: TransitionType, old: StateCode, new: StateCode, reason: ReasonCode? = nil, causes: StoredCauses = [],
+    type: EventType, old: StateCode, new: StateCode, reason: ReasonCode? = nil, causes: StoredCauses = [],
     flags: TransitionFlags = []
   ) {
     self.type = type
@@ -24,31 +24,6 @@ public struct TransitionRecord: Hashable, Sendable {
     self.reason = reason
     self.causes = causes
     self.flags = flags
-  }
-}
-
-/// What a transition changes; the numbers are stored, so that they never change.
-public enum TransitionType: UInt8, Hashable, Sendable, CaseIterable {
-  /// The machine's status or kind of connection.
-  case status = 0
-  /// The machine's path with the same status.
-  case path = 1
-  /// An interface.
-  case interface = 2
-  /// A registered target.
-  case target = 3
-  /// A start or a stop of the service, which is no event.
-  case service = 4
-
-  /// The name in documents; the description of an enumeration is derived from metadata, which takes microseconds.
-  public var name: String {
-    switch self {
-    case .status: "status"
-    case .path: "path"
-    case .interface: "interface"
-    case .target: "target"
-    case .service: "service"
-    }
   }
 }
 

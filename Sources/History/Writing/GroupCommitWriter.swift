@@ -62,12 +62,7 @@ final class GroupCommitWriter: @unchecked Sendable {
     // Only the last state of each subject is written.
     var last: [String: EventRecord] = [:]
     for waiting in group.records where waiting.record.state != nil || waiting.record.target != nil {
-      var record = waiting.record
-      if let before = last[record.subject] {
-        record.state = record.state ?? before.state
-        record.target = before.target?.followed(by: record.target) ?? record.target
-      }
-      last[record.subject] = record
+      last[waiting.record.subject] = waiting.record.following(last[waiting.record.subject])
     }
     for record in last.values { try restoreState(record) }
   }

@@ -184,7 +184,7 @@ struct PendingRecords {
 
 extension EventRecord {
   /// The record with the effect on stored states of an older one and this one.
-  fileprivate func following(_ older: EventRecord?) -> EventRecord {
+  func following(_ older: EventRecord?) -> EventRecord {
     guard let older else { return self }
     var merged = self
     merged.state = state ?? older.state

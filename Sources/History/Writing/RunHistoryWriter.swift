@@ -42,7 +42,7 @@ enum RunHistoryWriter {
       INSERT INTO transition(epoch, seq, at, boottime, run, subject, type, old, new, reason, cause, flags)
       VALUES(?, 0, ?, ?, ?, ?, ?, ?, ?, NULL, 0, ?)
       """, .text(change.epoch), .integer(change.time), .integer(change.uptime), .integer(change.run),
-      .integer(subject), .integer(Int64(TransitionType.service.rawValue)), .integer(Int64(change.old.rawValue)),
+      .integer(subject), .integer(Int64(EventType.service.rawValue)), .integer(Int64(change.old.rawValue)),
       .integer(Int64(change.new.rawValue)), .integer(Int64(change.flags.rawValue)))
   }
 }

@@ -24,6 +24,11 @@ public struct FleetEventID: Hashable, Sendable, CustomStringConvertible {
   /// The stream sequence of its message.
   public var sequence: UInt64 { number / FleetLimits.eventsPerMessage }
 
+  /// The number after which a reader has all events that begin with a message; nothing precedes the first one of a stream.
+  public static func number(before sequence: UInt64) -> UInt64 {
+    sequence <= 1 ? 0 : sequence &* FleetLimits.eventsPerMessage &- 1
+  }
+
   /// Parses ``description``; nil for any other text.
   public init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)

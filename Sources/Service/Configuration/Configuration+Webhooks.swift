@@ -1,8 +1,9 @@
+internal import History
 internal import Webhooks
 
 extension Configuration {
   /// The types of the events of a machine.
-  package static let machineEventTypes: Set = ["status", "path", "interface", "target"]
+  package static let machineEventTypes = Set(EventType.published.map(\.name))
   /// The types of the events of a fleet, which its replicas have.
   package static let fleetEventTypes: Set = ["verdict", "agent"]
 

@@ -1,4 +1,3 @@
-internal import Database
 internal import EmbeddedHTTPServer
 internal import History
 internal import NetworkReachability
@@ -50,7 +49,7 @@ enum BadgeRoutes {
     let now = history.time.wall
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> Result<Double?, Problem> in
+      { (reader) throws(StoreQueryError) -> Result<Double?, Problem> in
         let range: Range<Int64>
         do throws(Problem) {
           range = try parameter.window(until: now).range
@@ -86,7 +85,7 @@ enum BadgeRoutes {
     let recorder = history.recorder
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> UInt32? in
+      { (reader) throws(StoreQueryError) -> UInt32? in
         let name = HistorySubject.target(id)
         guard let reference = try reader.reference(to: name) else { return nil }
         var whole = LatencyRollup()

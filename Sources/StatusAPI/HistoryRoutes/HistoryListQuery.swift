@@ -59,12 +59,12 @@ struct HistoryListQuery {
     return subjects
   }
 
-  private static func types(_ text: String?) throws(Problem) -> Set<TransitionType>? {
+  private static func types(_ text: String?) throws(Problem) -> Set<EventType>? {
     guard let text else { return nil }
-    var types: Set<TransitionType> = []
+    var types: Set<EventType> = []
     for word in ListParameter.words(text) {
-      guard let type = TransitionType.allCases.first(where: { $0.name == word }) else {
-        let known = TransitionType.allCases.map(\.name).joined(separator: ", ")
+      guard let type = EventType(name: String(word)) else {
+        let known = EventType.allCases.map(\.name).joined(separator: ", ")
         throw Problem(
           .badRequest, "unknown type \(String(word.prefix(80)).debugDescription); one of \(known) is required")
       }

@@ -1,3 +1,4 @@
+internal import Events
 internal import History
 internal import JSONFormat
 internal import NetworkReachability

@@ -1,11 +1,10 @@
-internal import Database
 internal import EmbeddedHTTPServer
 internal import History
 internal import JSONFormat
 internal import NetworkReachability
 
 /// What a route reads, on a thread of the store.
-typealias HistoryQuery<Value> = @Sendable (HistoryReader) throws(DatabaseError) -> Value
+typealias HistoryQuery<Value> = @Sendable (HistoryReader) throws(StoreQueryError) -> Value
 
 /// `GET /history`, and the history, uptime and latency of targets.
 enum HistoryRoutes {
@@ -17,7 +16,7 @@ enum HistoryRoutes {
     let query = try HistoryListQuery(context, subject: nil, now: Timestamp(microseconds: history.time.wall))
     let filter = query.filter
     return context.reply(
-      history, { (reader) throws(DatabaseError) in try reader.page(filter) }, { query.response($0) })
+      history, { (reader) throws(StoreQueryError) in try reader.page(filter) }, { query.response($0) })
   }
 
   static let targetHistory = APIRoute(
@@ -32,7 +31,7 @@ enum HistoryRoutes {
     let isRegistered = context.isRegistered(id)
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> HistoryPage? in
+      { (reader) throws(StoreQueryError) -> HistoryPage? in
         let isKnown = try reader.reference(to: HistorySubject.target(id)) != nil
         return isKnown || isRegistered ? try reader.page(filter) : nil
       },

@@ -1,4 +1,3 @@
-internal import Database
 internal import EmbeddedHTTPServer
 internal import History
 internal import JSONFormat
@@ -25,7 +24,7 @@ enum LatencyRoutes {
     let recorder = history.recorder
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> [(start: Int64, rollup: LatencyRollup)]? in
+      { (reader) throws(StoreQueryError) -> [(start: Int64, rollup: LatencyRollup)]? in
         let name = HistorySubject.target(id)
         guard let reference = try reader.reference(to: name) else { return isRegistered ? [] : nil }
         return try reader.latencies(of: (name, reference), in: range, step: step, recorder)

@@ -1,4 +1,3 @@
-internal import Database
 internal import EmbeddedHTTPServer
 internal import History
 internal import JSONFormat
@@ -22,7 +21,7 @@ enum UptimeRoutes {
     let (now, isRegistered) = (history.time.wall, context.isRegistered(id))
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> Result<Found?, Problem> in
+      { (reader) throws(StoreQueryError) -> Result<Found?, Problem> in
         let window: UptimeWindow
         do throws(Problem) {
           window = try parameter.window(until: now, step: step)
@@ -96,7 +95,7 @@ enum UptimeRoutes {
     let next = reports.count > limit ? ids.last : nil
     return context.reply(
       history,
-      { (reader) throws(DatabaseError) -> Result<(Range<Int64>, [UptimeSummary]), Problem> in
+      { (reader) throws(StoreQueryError) -> Result<(Range<Int64>, [UptimeSummary]), Problem> in
         let range: Range<Int64>
         do throws(Problem) {
           range = try parameter.window(until: now).range
@@ -130,7 +129,7 @@ enum UptimeRoutes {
   }
 
   /// The uptimes in the order of the ids; targets without history are unmonitored.
-  private static func uptimes(_ reader: HistoryReader, _ ids: [String], _ range: Range<Int64>) throws(DatabaseError)
+  private static func uptimes(_ reader: HistoryReader, _ ids: [String], _ range: Range<Int64>) throws(StoreQueryError)
     -> [UptimeSummary]
   {
     var references: [Int64?] = []

@@ -1,3 +1,4 @@
+internal import Events
 internal import EventStreams
 internal import Locks
 internal import EmbeddedHTTPServer
@@ -141,7 +142,7 @@ final class HostEventPublisher: Sendable {
       let frame =
         watched.latest == nil
         ? Self.initial(verdict, transition)
-        : SSEFrame.event("host", EventRepresentation.host(verdict, transition, initial: false))
+        : SSEFrame.event("host", HostRepresentation.event(verdict, transition, initial: false))
       log.append(id: 0, kind: Self.kind, labels: .init(topic: topic), bytes: frame)
     }
   }
@@ -150,7 +151,7 @@ final class HostEventPublisher: Sendable {
   private static func initial(_ verdict: HostVerdict, _ transition: Transition) -> [UInt8] {
     var transition = transition
     transition.causes = []
-    return SSEFrame.event("host", EventRepresentation.host(verdict, transition, initial: true))
+    return SSEFrame.event("host", HostRepresentation.event(verdict, transition, initial: true))
   }
 
   private func release(_ targets: Set<ReachabilityTarget>) {

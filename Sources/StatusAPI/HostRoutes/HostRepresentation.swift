@@ -5,6 +5,17 @@ internal import NetworkReachability
 ///
 /// This is a public format: members may be added, not changed or removed.
 enum HostRepresentation {
+  /// Returns the data of a `host` event, which has no id, because it is not part of the machine's history.
+  static func event(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
+    .members([
+      "type": "host",
+      "time": .string(transition.time.description),
+      "cause": .list(transition.causes.map(\.rawValue)),
+      "initial": .bool(initial),
+      "host": document(verdict, host: verdict.target.scopedHost, evaluatedAt: transition.time),
+    ])
+  }
+
   /// Returns the document for one host, evaluated at `time`.
   static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {
     var members: [JSON.Member] = []

@@ -1,3 +1,4 @@
+internal import Events
 internal import JSONFormat
 internal import EmbeddedHTTPServer
 internal import NetworkReachability

@@ -2,9 +2,9 @@ internal import NetworkReachability
 
 extension MetricCollector {
   /// Returns the metrics of the network: the verdict by family and the watched hosts.
-  static func verdict(_ monitor: ReachabilityMonitor, _ feed: EventPublisher) -> MetricCollector {
+  static func verdict(_ monitor: ReachabilityMonitor, _ feed: ServiceEvents) -> MetricCollector {
     MetricCollector { page in
-      let snapshot = feed.documents.snapshot
+      let snapshot = feed.snapshot
       let paths = [("ipv4", snapshot.machine.ipv4), ("ipv6", snapshot.machine.ipv6)]
       page.add(
         "reachd_reachable", .gauge, "Whether a packet can leave this machine by its default path, by family.",

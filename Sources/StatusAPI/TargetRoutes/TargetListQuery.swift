@@ -1,3 +1,5 @@
+internal import Events
+internal import EventStreams
 internal import JSONFormat
 internal import EmbeddedHTTPServer
 internal import NetworkReachability
@@ -50,12 +52,12 @@ package struct TargetListQuery {
   func changeFilter(_ context: RequestContext) -> ChangeFilter<Transition> {
     let reports = reports(context)
     // Ordered hashes, because thousands of waiting clients may hold some hundred ids each.
-    let members = reports.prefix(limit).map { EventPublisher.label($0.definition.id) }.sorted()
+    let members = reports.prefix(limit).map { EventLog.label($0.definition.id) }.sorted()
     let last = reports.count > limit ? reports[limit - 1].definition.id : nil
     return ChangeFilter(retainedBytes: members.count * MemoryLayout<UInt64>.size) { transition in
       guard case .target(let old, let report, let isRemoved) = transition.change else { return false }
       let id = report.definition.id
-      if members.containsOrdered(EventPublisher.label(id)) { return true }
+      if members.containsOrdered(EventLog.label(id)) { return true }
       if let cursor, id <= cursor { return false }
       // After the page, only the existence of more targets matters: the last of them may have been removed.
       if let last, id > last { return isRemoved || selection.isSelected(old) && !selection.isSelected(report) }

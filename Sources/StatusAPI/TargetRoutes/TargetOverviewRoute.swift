@@ -1,5 +1,5 @@
+internal import Events
 internal import Compression
-internal import Database
 internal import EmbeddedHTTPServer
 internal import History
 internal import JSONFormat
@@ -70,7 +70,7 @@ enum TargetOverviewRoute {
     let reports = ids.compactMap { schedule.report(of: $0) }.filter(selection.isSelected)
     let reply = context.reply(
       history,
-      { (reader) throws(DatabaseError) -> [TargetSeries] in
+      { (reader) throws(StoreQueryError) -> [TargetSeries] in
         var series: [TargetSeries] = []
         for report in reports {
           series.append(

@@ -1,3 +1,4 @@
+internal import Events
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityChecks
@@ -6,31 +7,13 @@ internal import ReachabilityChecks
 ///
 /// This is a public format: members may be added, not changed or removed.
 enum TargetRepresentation {
-  /// Returns the target and its state without its last check, for events.
-  static func summary(_ report: TargetReport, _ visibility: TargetVisibility) -> [JSON.Member] {
-    let (definition, status) = (report.definition, report.status)
-    let labels = definition.labels.sorted { $0.key < $1.key }
-    return [
-      .init(name: "id", value: .string(definition.id)),
-      .init(name: "target", value: .string(visibility.text(definition.target))),
-      .init(name: "module", value: .string(definition.module.name)),
-      .init(name: "labels", value: .object(labels.map { .init(name: $0.key, value: .string($0.value)) })),
-      .init(name: "state", value: .string(status.state.rawValue)),
-      .init(name: "reason", value: .text(status.reason?.rawValue)),
-      .init(name: "since", value: .string(status.since.description)),
-      .init(name: "pending", value: .bool(status.isPending)),
-      .init(name: "flapping", value: .bool(status.isFlapping)),
-      .init(name: "consecutiveFailures", value: .integer(Int64(status.consecutiveFailures))),
-    ]
-  }
-
   /// Returns the whole document: the state, the definition, and the result of the last check.
   static func document(
     _ report: TargetReport, _ visibility: TargetVisibility, _ monitor: ReachabilityMonitor
   ) -> JSON {
     let definition = report.definition
     return .object(
-      summary(report, visibility) + [
+      TargetSummary.members(report, url: visibility.text(definition.target)) + [
         .init(name: "intervalSeconds", value: seconds(definition.interval)),
         .init(name: "timeoutSeconds", value: seconds(definition.timeout)),
         .init(name: "fastIntervalSeconds", value: seconds(definition.fastInterval)),

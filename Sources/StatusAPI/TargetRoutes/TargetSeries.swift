@@ -1,4 +1,3 @@
-internal import Database
 internal import History
 internal import JSONFormat
 
@@ -30,7 +29,7 @@ struct TargetSeries: Sendable {
   }
 
   /// Reads the series of one target at a time in microseconds since 1970.
-  init(of id: String, _ reader: HistoryReader, _ recorder: SampleRecorder, at now: Int64) throws(DatabaseError) {
+  init(of id: String, _ reader: HistoryReader, _ recorder: SampleRecorder, at now: Int64) throws(StoreQueryError) {
     self.init()
     let subject = HistorySubject.target(id)
     guard let reference = try reader.reference(to: subject) else { return }
@@ -45,7 +44,7 @@ struct TargetSeries: Sendable {
   }
 
   private static func bars(_ reference: Int64, _ reader: HistoryReader, slots: Int64, step: Int64, _ now: Int64)
-    throws(DatabaseError) -> (bars: String, uptime: Int64?)
+    throws(StoreQueryError) -> (bars: String, uptime: Int64?)
   {
     let start = now / step * step - (slots - 1) * step
     let steps = try reader.uptime(of: reference, in: start..<now + 1, step: step)

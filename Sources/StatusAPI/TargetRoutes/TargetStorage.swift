@@ -1,4 +1,4 @@
-internal import Database
+internal import Events
 internal import History
 internal import JSONFormat
 internal import Locks
@@ -9,22 +9,6 @@ internal import ReachabilityModel
 
 /// A registered target in the store: its definition as the JSON document that registers it, and its status.
 enum TargetStorage {
-  /// The row of a target.
-  static func record(_ report: TargetReport) -> TargetRecord {
-    TargetRecord(
-      id: report.definition.id, definition: String(decoding: definition(report.definition).bytes, as: UTF8.self),
-      origin: report.origin.rawValue, revision: report.revision, state: state(report),
-      token: report.token)
-  }
-
-  /// The status of a target, and the number of its changes.
-  static func state(_ report: TargetReport) -> [UInt8] {
-    StoredTargetState(
-      status: report.status.restorable, changes: report.changes,
-      isPausedByConfiguration: report.isPausedByConfiguration
-    ).bytes
-  }
-
   /// The target of a row.
   ///
   /// - Throws: what is wrong with the definition.
@@ -65,33 +49,17 @@ enum TargetStorage {
     module.access = .noTarget
     return module
   }
-
-  private static func definition(_ definition: TargetDefinition) -> JSON {
-    let labels = definition.labels.sorted { $0.key < $1.key }
-    return .members([
-      "id": .string(definition.id),
-      "target": .string(TargetVisibility.full.text(definition.target)),
-      "module": .string(definition.module.name),
-      "labels": .object(labels.map { .init(name: $0.key, value: .string($0.value)) }),
-      "interval": .string(DurationFormat.shortest(definition.interval)),
-      "timeout": .string(DurationFormat.shortest(definition.timeout)),
-      "fastInterval": .string(DurationFormat.shortest(definition.fastInterval)),
-      "fall": .integer(Int64(definition.fall)),
-      "rise": .integer(Int64(definition.rise)),
-      "paused": .bool(definition.isPaused),
-    ])
-  }
 }
 
 extension HistoryStore {
   /// Registers the targets of an earlier process, and has the states of the machine, of its interfaces and of targets written
   /// to a file that takes the place of the present one.
-  func restore(_ schedule: CheckSchedule, _ events: EventPublisher, modules: [CheckModule], _ logger: Logger) {
+  func restore(_ schedule: CheckSchedule, _ events: ServiceEvents, modules: [CheckModule], _ logger: Logger) {
     schedule.restore(from: self, modules: modules, logger)
-    writeToNewFile { [weak events, weak schedule] (connection) throws(DatabaseError) in
+    writeToNewFile { [weak events, weak schedule] (connection) throws(StoreQueryError) in
       guard let events, let schedule else { return }
-      let states = events.guarded.withLock(\.latest.snapshot).storedStates
-      let targets = schedule.reports().map(TargetStorage.record)
+      let states = events.publisher.latest.snapshot.storedStates
+      let targets = schedule.reports().map { TargetRecord($0) }
       try HistoryStore.replaceStates(states, targets, in: connection)
     }
   }

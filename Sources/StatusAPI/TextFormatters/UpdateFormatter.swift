@@ -1,3 +1,4 @@
+internal import Events
 internal import JSONFormat
 public import NetworkReachability
 
@@ -32,17 +33,13 @@ public enum UpdateFormatter {
   /// Returns the stream's event as one JSON line; the first one of this machine is a `snapshot`.
   public static func json(_ update: ReachabilityUpdate, epoch: String) -> String {
     let value: JSON
-    switch update.transition {
-    case nil:
-      let skipped = JSON.integer(Int64(update.skipped))
+    if case .host(let from, let to)? = update.transition?.change, let transition = update.transition {
+      value = HostRepresentation.event(to, transition, initial: from == nil)
+    } else if let transition = update.transition {
+      value = Event(transition, update.snapshot, epoch: epoch)?.data ?? .null
+    } else {
       let status = StatusRepresentation.document(update.snapshot, epoch: epoch)
-      value = .members(["type": "snapshot", "skipped": skipped, "status": status])
-    case .some(let transition):
-      if case .host(let from, let to) = transition.change {
-        value = EventRepresentation.host(to, transition, initial: from == nil)
-      } else {
-        value = EventRepresentation.data(transition, update.snapshot, epoch: epoch)
-      }
+      value = .members(["type": "snapshot", "skipped": .integer(Int64(update.skipped)), "status": status])
     }
     return String(decoding: value.bytes, as: UTF8.self)
   }

@@ -1,4 +1,4 @@
-internal import Database
+internal import Events
 internal import EventStreams
 public import History
 internal import Logging
@@ -29,29 +29,28 @@ public struct WebhookSetup: Sendable {
 
   /// Creates the dispatcher of a service and notifies it of new events.
   func makeDispatcher(
-    _ monitor: ReachabilityMonitor, _ events: EventPublisher, machine: String,
+    _ monitor: ReachabilityMonitor, _ events: EventHistory, machine: String,
     policy: @escaping @Sendable () -> ContactPolicy, _ logger: Logger
   ) -> WebhookDispatcher {
-    let store: HistoryStore
-    switch backend {
-    case .store(let own): store = own
-    case .other(let source, let storage, let machine):
-      return WebhookDispatcher(
+    func make(_ source: any WebhookEventSource, _ storage: any WebhookStorage, _ machine: String) -> WebhookDispatcher {
+      WebhookDispatcher(
         monitor: monitor, checker: checker, source: source, storage: storage,
         configuration: .init(machine: machine, policy: policy), logger: logger)
     }
-    let source = WebhookEvents(epoch: events.epoch, VisibleEvents(events.log, store), store)
+    let store: HistoryStore
+    switch backend {
+    case .store(let own): store = own
+    case .other(let source, let storage, let machine): return make(source, storage, machine)
+    }
     let tables = WebhookTables(store)
-    let dispatcher = WebhookDispatcher(
-      monitor: monitor, checker: checker, source: source, storage: tables,
-      configuration: .init(machine: machine, policy: policy), logger: logger)
-    store.writeToNewFile { [weak dispatcher] (connection) throws(DatabaseError) in
+    let dispatcher = make(events, tables, machine)
+    store.writeToNewFile { [weak dispatcher] (connection) throws(StoreQueryError) in
       try WebhookTables.write(dispatcher?.positions ?? [:], to: connection)
     }
     tables.forgetRemoved { [weak dispatcher] in dispatcher?.reports.map(\.definition.id) ?? [] }
     // The source has the log, which must not keep it.
-    _ = events.log.register { [weak dispatcher, weak source] in
-      if let source { dispatcher?.eventsAvailable(through: source.end) }
+    _ = events.log.register { [weak dispatcher, weak events] in
+      if let events { dispatcher?.eventsAvailable(through: events.end) }
     }
     return dispatcher
   }

@@ -1,3 +1,5 @@
+import JSONFormat
+import Events
 import EventStreams
 import EmbeddedHTTPServer
 import NetworkReachability
@@ -22,14 +24,15 @@ import Testing
           var streams: [EventStreamResponse] = []
           // One about every thirty changes, so that all of them fall into the rush.
           while streams.count < changes / 30 {
-            guard (feed.log.newestID ?? 0) >= UInt64(streams.count * 30) else {
+            guard (feed.history.log.newestID ?? 0) >= UInt64(streams.count * 30) else {
               await Task.yield()
               continue
             }
             let (frame, cursor) = feed.subscribe()
             streams.append(
               EventStreamResponse(
-                feeds: [.init(log: feed.log, cursor: cursor)], preamble: frame, heartbeat: feed.heartbeat))
+                feeds: [.init(log: feed.history.log, cursor: cursor)], preamble: frame,
+                heartbeat: .init(bytes: SSEFrame.comment)))
           }
           return streams
         }
@@ -53,7 +56,7 @@ import Testing
       for number in 0..<2000 { service.kernel.change { $0.change("eth0") { $0.mtu = 1000 + UInt32(number) } } }
     }
     let expected = UInt64(2001)
-    while let newest = Optional(feed.log.newestID ?? 0), newest < expected {
+    while let newest = Optional(feed.history.log.newestID ?? 0), newest < expected {
       #expect(feed.documents.snapshot.sequence >= newest)
       await Task.yield()
     }
@@ -72,6 +75,23 @@ import Testing
     let types = try service.ask("/events", ["Accept": "application/json"]).array().map { $0["type"] as? String }
     #expect(types == ["status", "interface", "status"])
     subscription?.cancel()
+  }
+
+  @Test func eventsAreEncodedAsTheyWereDecoded() throws {
+    let service = try ScriptedService()
+    let body = Array(#"{"target": "tcp://10.0.0.9:1", "labels": {"env": "prod"}}"#.utf8)
+    let json: HTTPHeaders = ["Content-Type": "application/json"]
+    #expect(try service.ask("/targets/db", json, method: "PUT", body: body).status < 300)
+    service.kernel.change { $0.change("eth0") { $0.mtu = 1400 } }
+    service.kernel.change { $0.dropCarrier("eth0") }
+    service.kernel.advance(by: .seconds(1))
+    let text = try service.ask("/events", ["Accept": "application/json"]).text
+    let lines = text.dropFirst().dropLast(2).split(separator: "\n").map { $0.hasSuffix(",") ? $0.dropLast() : $0 }
+    #expect(lines.count > 3)
+    for line in lines {
+      let event = try #require(Event(data: Array(line.utf8)))
+      #expect(String(decoding: event.data.bytes, as: UTF8.self) == line)
+    }
   }
 
   @Test func eachRunHasItsOwnEpoch() {

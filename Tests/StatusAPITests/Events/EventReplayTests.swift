@@ -1,3 +1,4 @@
+import Events
 import Database
 import DequeModule
 import EventLoop
@@ -14,7 +15,7 @@ import Testing
 /// Streams that resume before the oldest event in memory, and streams of a service that was restarted.
 @Suite struct EventReplayTests {
   /// A log in memory that holds some ten events.
-  private let small = StatusService.Configuration(historyBytes: 16 * 1024)
+  private let small = StatusServiceConfiguration { $0.historyBytes = 16 * 1024 }
 
   /// Starts the monitor and waits for the first event.
   private func start(_ fixture: HistoryFixture) throws {
@@ -161,7 +162,7 @@ import Testing
     defer { fixture.close() }
     try start(fixture)
     try change(fixture, 1001...1400)
-    let feed = fixture.service.service.events
+    let feed = fixture.service.service.events.history
     let known = "\(fixture.store.recovered.epoch)-1"
     for _ in 0..<EventReplayLimiter.limit { _ = feed.replays.admit("other") { true } }
     let inboxes = try (0..<20).map { _ in

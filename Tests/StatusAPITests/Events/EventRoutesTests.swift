@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func evictedIDYieldsGapWithOldestID() throws {
-    let service = try ScriptedService(.wired, .init(historyBytes: 16 * 1024))
+    let service = try ScriptedService(.wired, .init { $0.historyBytes = 16 * 1024 })
     let known = "\(try epoch(service))-1"
     for number in 0..<100 { service.kernel.change { $0.change("eth0") { $0.mtu = 1000 + UInt32(number) } } }
     let frames = try frames(service, "/events", ["Last-Event-ID": known])

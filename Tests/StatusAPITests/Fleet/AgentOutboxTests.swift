@@ -20,7 +20,7 @@ struct AgentOutboxTests {
 
   @Test("Events that were deleted before they were published are counted, and the next page begins after them")
   func missing() throws {
-    let replica = try ScriptedService(.wired, .init(historyBytes: 4096))
+    let replica = try ScriptedService(.wired, .init { $0.historyBytes = 4096 })
     let outbox = replica.service.makeAgentOutbox()
     for mtu in UInt32(1400)..<1480 { replica.kernel.change { $0.change("eth0") { $0.mtu = mtu } } }
     #expect(eventually { outbox.end > 60 })

@@ -136,7 +136,7 @@ import Testing
 
   @Test func removedModuleStaysValidForItsTargets() throws {
     let own = CheckModule(name: "own", options: .tcp(TCPOptions()))
-    service.service.change(to: .init(modules: [own]))
+    service.service.change(to: .init { $0.modules = [own] })
     _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "module": "own"}"#)
     service.service.change(to: .init())
     let read = try ask("GET", "/targets/db")

@@ -1,7 +1,7 @@
 import Locks
 import Testing
 
-@testable import StatusAPI
+@testable import Events
 
 @Suite final class EventReplayLimiterTests: Sendable {
   private let limiter = EventReplayLimiter()

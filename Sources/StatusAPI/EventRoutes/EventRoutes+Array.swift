@@ -1,3 +1,4 @@
+internal import Events
 internal import EmbeddedHTTPServer
 internal import EventStreams
 internal import History
@@ -8,14 +9,14 @@ extension EventRoutes {
   static func array(
     _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ promise: HTTPPromise
   ) {
-    let feed = context.service.events
-    let selection = feed.withoutInitialEntry(selection)
+    let feed = context.service.events.publisher
+    let selection = feed.history.withoutInitialEntry(selection)
     var array = EventArray(feed, selection)
     guard let known else {
       array.addNewest()
       return promise.fulfil(array.response)
     }
-    guard let replay = feed.replay(after: known, selection, client: context.client) else {
+    guard let replay = EventReplay(feed, after: known, selection, client: context.client) else {
       array.add(after: known)
       return promise.fulfil(array.response)
     }
@@ -32,9 +33,9 @@ extension EventRoutes {
 /// The array of events of a response, and the id from which its client continues.
 private struct EventArray: Sendable {
   /// The bytes from which no event is added, because the store has events of any size: as many as memory holds by default.
-  private static let byteLimit = StatusService.Configuration.defaultHistoryBytes
+  private static let byteLimit = EventHistory.defaultBytes
 
-  private let feed: EventPublisher
+  private let history: EventHistory
   private let selection: EventLog.Selection
   /// The last event when the array was begun; those outside the selection have no entry with an id.
   private let newest: UInt64
@@ -45,7 +46,7 @@ private struct EventArray: Sendable {
   private var end: UInt64 = 0
 
   init(_ feed: EventPublisher, _ selection: EventLog.Selection) {
-    self.feed = feed
+    history = feed.history
     self.selection = selection
     newest = feed.lastEvent.sequence
   }
@@ -54,7 +55,7 @@ private struct EventArray: Sendable {
 
   var response: HTTPResponse {
     var headers = RepresentationHeaders.headers(.json)
-    headers["Last-Event-ID"] = EventID(epoch: feed.epoch, sequence: end).description
+    headers["Last-Event-ID"] = EventID(epoch: history.epoch, sequence: end).description
     return HTTPResponse(
       headers: headers, body: .bytes(Array("[".utf8) + items.joined(separator: ",\n".utf8) + Array("]\n".utf8)))
   }
@@ -63,7 +64,7 @@ private struct EventArray: Sendable {
   private mutating func add(_ entries: [EventLog.Entry], through last: UInt64) {
     for entry in entries {
       guard !isFull else { return }
-      items.append(SSEFrame.data(of: entry.bytes))
+      items.append(entry.data.isEmpty ? JSON.null.bytes : Array(entry.bytes[entry.data]))
       events += 1
       bytes += entry.bytes.count
       end = entry.id
@@ -78,16 +79,16 @@ private struct EventArray: Sendable {
 
   /// Adds the newest events in memory.
   mutating func addNewest() {
-    add(feed.log.entries(selection, newest: EventRoutes.arrayLimit), limit: EventRoutes.arrayLimit)
+    add(history.log.entries(selection, newest: EventRoutes.arrayLimit), limit: EventRoutes.arrayLimit)
   }
 
   /// Adds the events in memory after an id: the oldest ones, so that a client that continues with the last id skips
   /// nothing; after a gap, from the oldest event on, as the gap states.
   mutating func add(after known: String) {
     let limit = EventRoutes.arrayLimit
-    let found = feed.log.entries(after: feed.sequence(of: known) ?? .max, selection, first: limit)
+    let found = history.log.entries(after: history.sequence(of: known) ?? .max, selection, first: limit)
     if !found.isWhole {
-      items.append(EventRoutes.gap(feed, from: known, [.init(name: "type", value: "gap")]).bytes)
+      items.append(history.gap(from: known, [.init(name: "type", value: "gap")]).bytes)
     }
     add(found.entries, limit: limit)
   }
@@ -118,7 +119,7 @@ private struct EventArray: Sendable {
   private mutating func addRest() {
     let limit = EventRoutes.arrayLimit - events
     guard !isFull else { return }
-    let found = feed.log.entries(after: end, selection, first: limit)
+    let found = history.log.entries(after: end, selection, first: limit)
     if found.isWhole { add(found.entries, limit: limit) }
   }
 }

@@ -1,11 +1,11 @@
-internal import EventStreams
-internal import History
+package import EventStreams
+package import History
 internal import Locks
 
 /// The events between a client's last one and the log, read from the store in pieces.
 ///
 /// A client whose events are not stored gets a gap and the present state.
-final class EventReplay: StreamHistory {
+package final class EventReplay: StreamHistory {
   /// Bytes of one piece: a few milliseconds of a reading connection, and what a slow client holds in memory.
   private static let pieceBytes = 256 * 1024
 
@@ -20,18 +20,19 @@ final class EventReplay: StreamHistory {
   private let feed: EventPublisher
   private let store: HistoryStore
   private let selection: EventLog.Selection
-  private let limiter: EventReplayLimiter
   private let client: String
   private let state: Locked<State>
+  private var limiter: EventReplayLimiter { feed.history.replays }
 
-  init(
-    _ feed: EventPublisher, _ store: HistoryStore, after sequence: UInt64, _ selection: EventLog.Selection,
-    _ limiter: EventReplayLimiter, client: String
-  ) {
+  /// What the store has between the event with an id and the log; nil for an id of another history, for one after which
+  /// the log has everything, or without a store.
+  package init?(_ feed: EventPublisher, after text: String, _ selection: EventLog.Selection, client: String) {
+    guard let store = feed.history.store, let sequence = feed.history.sequence(of: text),
+      feed.history.isTooOld(sequence)
+    else { return nil }
     self.feed = feed
     self.store = store
     self.selection = selection
-    self.limiter = limiter
     self.client = client
     state = Locked(State(sequence: sequence))
   }
@@ -39,7 +40,7 @@ final class EventReplay: StreamHistory {
   deinit { cancel() }
 
   /// Reads nothing more, and calls no completion if the replay has not begun: the client has disconnected.
-  func cancel() {
+  package func cancel() {
     if let ticket = state.withLock(\.ticket) { limiter.cancel(ticket) }
     end()
   }
@@ -54,7 +55,7 @@ final class EventReplay: StreamHistory {
   }
 
   /// What one read of the store found.
-  enum Part {
+  package enum Part: Sendable {
     /// The selected events up to a number; with the position in the log that follows, if the log has the next event.
     case events([EventLog.Entry], through: UInt64, EventLog.Cursor?)
     /// The next event after a number is not stored.
@@ -64,7 +65,7 @@ final class EventReplay: StreamHistory {
   }
 
   /// Reads the next events; not again before the completion, and not after the last part.
-  func next(_ completion: @escaping @Sendable (Part) -> Void) {
+  package func next(_ completion: @escaping @Sendable (Part) -> Void) {
     if state.withLock(\.isAdmitted) { return read(completion) }
     let ticket = limiter.admit(client) { [weak self] in
       // The client may have disconnected while it waited.
@@ -94,14 +95,14 @@ final class EventReplay: StreamHistory {
 
   private func part(_ events: ArraySlice<StoredEvent>, after sequence: UInt64) -> Part {
     // The log may have had the rest since it was checked, but not without the events of a gap.
-    guard let last = events.last?.sequence ?? (feed.isTooOld(sequence) ? nil : sequence) else {
+    guard let last = events.last?.sequence ?? (feed.history.isTooOld(sequence) ? nil : sequence) else {
       return missing(after: sequence)
     }
     state.withLock { $0.sequence = last }
-    let entries = events.lazy.map(EventPublisher.entry).filter { [selection] in
+    let entries = events.lazy.map { EventLog.Entry($0) }.filter { [selection] in
       selection.wants(kind: $0.kind, $0.labels)
     }
-    guard case .at(let cursor) = feed.log.cursor(after: last) else {
+    guard case .at(let cursor) = feed.history.log.cursor(after: last) else {
       return .events(Array(entries), through: last, nil)
     }
     end()
@@ -113,7 +114,7 @@ final class EventReplay: StreamHistory {
     return .missing(after: sequence)
   }
 
-  func readNext(_ completion: @escaping @Sendable (StreamPiece) -> Void) {
+  package func readNext(_ completion: @escaping @Sendable (StreamPiece) -> Void) {
     next { [feed] part in completion(Self.piece(part, feed)) }
   }
 
@@ -124,7 +125,7 @@ final class EventReplay: StreamHistory {
       return cursor.map { .last(frames, $0) } ?? .more(frames)
     case .failed(.busy, _), .failed(.closed, _): return .unavailable
     case .missing(let sequence), .failed(_, let sequence):
-      let gap = EventRoutes.gap(feed, from: EventID(epoch: feed.epoch, sequence: sequence).description)
+      let gap = feed.history.gap(from: EventID(epoch: feed.history.epoch, sequence: sequence).description)
       let (snapshot, cursor) = feed.subscribe()
       return .last(SSEFrame.event("gap", gap) + snapshot, cursor)
     }

@@ -1,9 +1,9 @@
-internal import History
-internal import NetworkReachability
+package import History
+package import NetworkReachability
 
 extension RecoveredStoreState {
   /// The state that the last process published last, for the comparison with the first reading.
-  var restoredState: RestoredEngineState {
+  package var restoredState: RestoredEngineState {
     let machine = subjects[HistorySubject.machine].flatMap(MachineStateRecord.init)
     return RestoredEngineState(
       lastNumber: lastSequence, machine: machine?.machine, since: machine?.since,
@@ -24,11 +24,8 @@ extension RecoveredStoreState {
 }
 
 extension Snapshot {
-  /// Stores the states of subjects that have none, because no event has reported them yet.
-  func storeInitialStates(in store: HistoryStore) { store.storeInitialStates(storedStates) }
-
   /// The states of the machine and its interfaces as they are stored; none before the first reading.
-  var storedStates: [(subject: String, state: [UInt8])] {
+  package var storedStates: [(subject: String, state: [UInt8])] {
     guard machine.reason != .starting else { return [] }
     var states = interfaces.map { (subject: HistorySubject.interface($0.interface.name), state: $0.storedBytes) }
     states.append((HistorySubject.machine, MachineStateRecord(machine: machine, since: since).bytes))

@@ -1,3 +1,5 @@
+internal import History
+internal import Events
 internal import EventStreams
 internal import EmbeddedHTTPServer
 internal import ReachabilityChecks
@@ -31,24 +33,24 @@ extension EventRoutes {
         "a stream selects at most \(selectionLimit) \(parameter)s, got \(names.count); omit \(parameter) to receive all events"
       )
     }
-    return names.map(EventPublisher.label)
+    return names.map(EventLog.label)
   }
 
   private static func kinds(_ context: RequestContext) throws(Problem) -> UInt64 {
     guard let types = context.query["types"] else { return .max }
     var mask: UInt64 = 0
     for type in ListParameter.words(types) where !unfilteredTypes.contains(type) {
-      guard let kind = EventPublisher.Kind.allCases.first(where: { "\($0)" == type }) else {
+      guard let type = EventType(name: String(type)), EventType.published.contains(type) else {
         throw Problem(.badRequest, unknownType(String(type)))
       }
-      mask |= kind.mask
-      if kind == .status { mask |= 1 << UInt64(EventPublisher.initialKind) }
+      mask |= type.mask
+      if type == .status { mask |= EventHistory.initialMask }
     }
     return mask
   }
 
   private static func unknownType(_ type: String) -> String {
-    let known = EventPublisher.Kind.allCases.map { "\($0)" }
+    let known = EventType.published.map(\.name)
     let suggestion = EditDistance.suggestion(for: type, among: known).map { " (\($0))" } ?? ""
     return "unknown event type \(String(type.prefix(80)).debugDescription)\(suggestion); "
       + "expected one of \(known.joined(separator: ", "))"

@@ -4,17 +4,17 @@
 /// another epoch is another event.
 package struct EventID: Hashable, CustomStringConvertible {
   /// Eight hexadecimal digits.
-  var epoch: String
+  package var epoch: String
   /// The number of the transition.
-  var sequence: UInt64
+  package var sequence: UInt64
 
-  init(epoch: String, sequence: UInt64) {
+  package init(epoch: String, sequence: UInt64) {
     self.epoch = epoch
     self.sequence = sequence
   }
 
   /// Parses the format of ``description``; nil for any other text.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     // UInt64(_:) would accept a sign.
     guard parts.count == 2, parts[0].utf8.count == 8, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -24,7 +24,7 @@ package struct EventID: Hashable, CustomStringConvertible {
   }
 
   /// Returns a new random epoch.
-  static func newEpoch() -> String {
+  package static func newEpoch() -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 8 - digits.utf8.count) + digits
   }

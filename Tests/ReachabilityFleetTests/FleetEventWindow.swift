@@ -1,32 +1,33 @@
-/// The latest events of a fold, for subscribers that continue after an id.
-public struct FleetEventWindow: Sendable {
+import ReachabilityFleet
+
+/// The latest events of a fold, for subscribers that continue after an id: a model of the log of a replica.
+struct FleetEventWindow: Sendable {
   private var events: [FleetEvent] = []
   private var head = 0
   /// The number after which it has all events.
-  public private(set) var oldest: UInt64 = 0
+  private(set) var oldest: UInt64 = 0
   private let limit: Int
 
   /// Creates a window for a fold that has no events yet.
   ///
   /// - Parameter limit: the number of events that it keeps.
-  public init(limit: Int) { self.limit = limit }
+  init(limit: Int) { self.limit = limit }
 
   /// Whether it has no events.
-  public var isEmpty: Bool { head == events.count }
+  var isEmpty: Bool { head == events.count }
 
   /// The id of the last event; nil when there is none.
-  public var last: FleetEventID? { events.last?.id }
+  var last: FleetEventID? { events.last?.id }
 
   /// The first message of the fold has this stream sequence: events before it are not kept.
-  public mutating func begin(at sequence: UInt64) {
+  mutating func begin(at sequence: UInt64) {
     events = []
     head = 0
-    // Nothing precedes the first message of a stream.
-    oldest = sequence <= 1 ? 0 : sequence &* FleetLimits.eventsPerMessage &- 1
+    oldest = FleetEventID.number(before: sequence)
   }
 
   /// Adds the next event.
-  public mutating func append(_ event: FleetEvent) {
+  mutating func append(_ event: FleetEvent) {
     events.append(event)
     guard events.count - head > limit else { return }
     oldest = events[head].id.number
@@ -38,7 +39,7 @@ public struct FleetEventWindow: Sendable {
   }
 
   /// The check of the event with a number; nil when it is not here.
-  public func check(of number: UInt64) -> UInt32? {
+  func check(of number: UInt64) -> UInt32? {
     let index = index(after: number &- 1)
     guard index < events.count, events[index].id.number == number else { return nil }
     return events[index].id.check
@@ -50,7 +51,7 @@ public struct FleetEventWindow: Sendable {
   ///   - number: the number of the last event that the reader has; at least ``oldest``.
   ///   - limit: how many.
   /// - Returns: the events, oldest first.
-  public func events(after number: UInt64, limit: Int = .max) -> ArraySlice<FleetEvent> {
+  func events(after number: UInt64, limit: Int = .max) -> ArraySlice<FleetEvent> {
     events[index(after: number)...].prefix(limit)
   }
 

@@ -1,4 +1,4 @@
-internal import Database
+internal import Events
 internal import History
 internal import JSONFormat
 internal import EventStreams
@@ -64,7 +64,7 @@ package enum EventRoutes {
     let now = Timestamp(microseconds: history.time.wall)
     let since = try HistoryTimeParameter.moment("since", context, now: now)?.microseconds ?? now.microseconds
     let feed = context.service.events
-    return context.reply(history, { (reader) throws(DatabaseError) in try reader.firstEvent(at: since) }) {
+    return context.reply(history, { (reader) throws(StoreQueryError) in try reader.firstEvent(at: since) }) {
       (first: UInt64?, promise: HTTPPromise) in
       let known = (first.map { EventID(epoch: feed.epoch, sequence: $0 &- 1) } ?? feed.lastEvent).description
       do throws(Problem) {
@@ -129,28 +129,25 @@ package enum EventRoutes {
   }
 
   private static func stream(
-    _ feed: EventPublisher, after known: String?, _ selection: EventLog.Selection, client: String
+    _ feed: ServiceEvents, after known: String?, _ selection: EventLog.Selection, client: String
   ) -> EventStreamResponse {
     let heartbeat = selection == EventLog.Selection() ? feed.heartbeat : feed.positionHeartbeat
     // Without news no frame follows. The comment shows clients and proxies that the stream is open.
     let opening = SSEFrame.comment + SSEFrame.retry
-    let selectionOfEvents = feed.withoutInitialEntry(selection)
-    if let known, let cursor = feed.resume(after: known) {
-      let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selectionOfEvents)
-      return EventStreamResponse(feeds: [machine], preamble: opening, heartbeat: heartbeat)
+    let history = feed.history
+    let selectionOfEvents = history.withoutInitialEntry(selection)
+    func response(
+      _ cursor: EventLog.Cursor, _ selection: EventLog.Selection, _ preamble: [UInt8], _ replay: EventReplay? = nil
+    ) -> EventStreamResponse {
+      let feed = EventStreamResponse.Feed(log: history.log, cursor: cursor, selection: selection)
+      return EventStreamResponse(feeds: [feed], preamble: preamble, history: replay, heartbeat: heartbeat)
     }
-    if let known, let history = feed.replay(after: known, selectionOfEvents, client: client) {
-      let machine = EventStreamResponse.Feed(log: feed.log, cursor: feed.log.end, selection: selectionOfEvents)
-      return EventStreamResponse(feeds: [machine], preamble: opening, history: history, heartbeat: heartbeat)
+    if let known, let cursor = history.resume(after: known) { return response(cursor, selectionOfEvents, opening) }
+    if let known, let replay = EventReplay(feed.publisher, after: known, selectionOfEvents, client: client) {
+      return response(history.log.end, selectionOfEvents, opening, replay)
     }
-    let gap = known.map { SSEFrame.event("gap", self.gap(feed, from: $0)) } ?? []
-    let (snapshot, cursor) = feed.subscribe()
-    let machine = EventStreamResponse.Feed(log: feed.log, cursor: cursor, selection: selection)
-    return EventStreamResponse(feeds: [machine], preamble: SSEFrame.retry + gap + snapshot, heartbeat: heartbeat)
-  }
-
-  static func gap(_ feed: EventPublisher, from known: String, _ before: [JSON.Member] = []) -> JSON {
-    let oldest = JSON.text(feed.oldest?.description)
-    return .object(before + [.init(name: "from", value: .string(known)), .init(name: "oldest", value: oldest)])
+    let gap = known.map { SSEFrame.event("gap", history.gap(from: $0)) } ?? []
+    let (snapshot, cursor) = feed.publisher.subscribe()
+    return response(cursor, selection, SSEFrame.retry + gap + snapshot)
   }
 }

@@ -1,0 +1,84 @@
+internal import History
+package import JSONFormat
+package import NetworkReachability
+
+// The data of events: a public format. Members may be added, not changed or removed.
+extension Event {
+  /// The event of a transition, with the state after it; nil for a transition that is not part of the history.
+  package init?(_ transition: Transition, _ snapshot: Snapshot, epoch: String) {
+    let id = EventID(epoch: epoch, sequence: transition.sequence)
+    let cause = JSON.list(transition.causes.map(\.rawValue))
+    switch transition.change {
+    case .status(let from, let to, let initial):
+      self.init(
+        id, .status, transition.time,
+        [
+          "from": Self.status(from), "to": Self.status(to), "cause": cause, "initial": .bool(initial),
+          "status": StatusRepresentation.verdict(snapshot, epoch: epoch),
+        ])
+    case .path(let from, let to):
+      self.init(
+        id, .path, transition.time,
+        [
+          "cause": cause, "from": Self.families(from), "to": Self.families(to),
+          "status": StatusRepresentation.verdict(snapshot, epoch: epoch),
+        ])
+    case .interface(let state, let removed):
+      self.init(
+        id, .interface, transition.time,
+        [
+          "cause": cause, "interface": StatusRepresentation.interface(state, among: snapshot.interfaces),
+          "removed": .bool(removed), "renamedTo": .text(transition.renamedTo),
+        ])
+    case .target(let from, let report, let removed):
+      // A verdict from the kernel's tables has no duration.
+      let duration = transition.causes.contains(.check) ? report.status.lastResult?.duration : nil
+      self.init(
+        id, .target, transition.time, target: report.definition.id,
+        [
+          "cause": cause, "from": .string(from.rawValue), "to": .string(report.status.state.rawValue),
+          "reason": .text(report.status.reason?.rawValue),
+          "durationSeconds": duration.map { .number($0 / .seconds(1)) } ?? .null,
+          "target": .object(TargetSummary.members(report, url: report.definition.target.redacted)),
+          "removed": .bool(removed), "origin": .string(report.origin.rawValue),
+        ])
+    case .host: return nil
+    }
+  }
+
+  private static func status(_ machine: MachinePath) -> JSON {
+    .members([
+      "status": .string(machine.status.name), "connectionType": .text(machine.status.connectionType?.rawValue),
+    ])
+  }
+
+  private static func families(_ machine: MachinePath) -> JSON {
+    .members(["ipv4": StatusRepresentation.family(machine.ipv4), "ipv6": StatusRepresentation.family(machine.ipv6)])
+  }
+}
+
+/// The part of a registered target's JSON document that events have: the target and its state, without its last check.
+package enum TargetSummary {
+  /// Returns the members of the document; `url` is what the client may see of the target's URL.
+  package static func members(_ report: TargetReport, url: String) -> [JSON.Member] {
+    let (definition, status) = (report.definition, report.status)
+    return [
+      .init(name: "id", value: .string(definition.id)),
+      .init(name: "target", value: .string(url)),
+      .init(name: "module", value: .string(definition.module.name)),
+      .init(name: "labels", value: labels(definition)),
+      .init(name: "state", value: .string(status.state.rawValue)),
+      .init(name: "reason", value: .text(status.reason?.rawValue)),
+      .init(name: "since", value: .string(status.since.description)),
+      .init(name: "pending", value: .bool(status.isPending)),
+      .init(name: "flapping", value: .bool(status.isFlapping)),
+      .init(name: "consecutiveFailures", value: .integer(Int64(status.consecutiveFailures))),
+    ]
+  }
+
+  /// The labels of a target by name.
+  static func labels(_ definition: TargetDefinition) -> JSON {
+    .object(
+      definition.labels.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .string($0.value)) })
+  }
+}

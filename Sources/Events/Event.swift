@@ -1,0 +1,84 @@
+package import History
+package import JSONFormat
+package import NetworkReachability
+
+/// An event of this service: what happened, as clients, the history, webhooks and a fleet receive it.
+package struct Event: Sendable {
+  /// Its number, and the history that it belongs to.
+  package let id: EventID
+  /// What changed.
+  package let type: EventType
+  /// When it happened.
+  package let time: Timestamp
+  /// The id of the registered target that it concerns; nil for other events.
+  package let target: String?
+  /// The data that clients receive, which has everything above.
+  package let data: JSON
+
+  init(
+    _ id: EventID, _ type: EventType, _ time: Timestamp, target: String? = nil,
+    _ members: KeyValuePairs<String, JSON>
+  ) {
+    (self.id, self.type, self.time, self.target) = (id, type, time, target)
+    let head: KeyValuePairs<String, JSON> = [
+      "id": .string(id.description), "type": .string(type.name), "time": .string(time.description),
+    ]
+    data = .object((Array(head) + Array(members)).map { JSON.Member(name: $0.key, value: $0.value) })
+  }
+
+  /// The event with some data; nil for bytes that are not the data of an event.
+  package init?(data bytes: [UInt8]) {
+    guard let data = try? JSON.parse(bytes), let id = data["id"]?.string.flatMap(EventID.init),
+      let type = data["type"]?.string.flatMap(EventType.init(name:)), EventType.published.contains(type),
+      let time = data["time"]?.string.flatMap({ Timestamp($0) })
+    else { return nil }
+    (self.id, self.type, self.time, target) = (id, type, time, data["target"]?["id"]?.string)
+    self.data = data
+  }
+
+  /// The subject in the history: `machine`, `interface:eth0`, `target:db`.
+  package var subject: String {
+    let interface = data["interface"]?["name"]?.string
+    return target.map(HistorySubject.target) ?? interface.map(HistorySubject.interface) ?? HistorySubject.machine
+  }
+
+  /// The state after it, of this machine or of a registered target; nil for events without one.
+  package var state: String? { data["to"]?.string ?? data["to"]?["status"]?.string }
+
+  /// The labels of that target.
+  package var labels: [String: String] {
+    var labels: [String: String] = [:]
+    for label in data["target"]?["labels"]?.members ?? [] { labels[label.name] = label.value.string }
+    return labels
+  }
+
+  /// The change of that target; nil for other events.
+  package var targetChange: TargetChange? { TargetChange(data) }
+}
+
+/// What an event about a registered target reports.
+package struct TargetChange: Sendable {
+  /// The state before.
+  package let from: TargetState
+  /// The state after.
+  package let to: TargetState
+  /// Why it is not the best one.
+  package let reason: Reason?
+  /// Since when the target has the state; nil if it is not known.
+  package let since: Timestamp?
+  /// Whether the state changes so often that it is not meaningful.
+  package let isFlapping: Bool
+  /// Whether the target was removed.
+  package let isRemoved: Bool
+  /// What has defined the target; nil in an event of an earlier version.
+  package let origin: TargetOrigin?
+
+  fileprivate init?(_ data: JSON) {
+    guard let target = data["target"], let from = data["from"]?.string.flatMap(TargetState.init),
+      let to = data["to"]?.string.flatMap(TargetState.init)
+    else { return nil }
+    (self.from, self.to, reason) = (from, to, data["reason"]?.string.map(Reason.init(rawValue:)))
+    (since, isFlapping) = (target["since"]?.string.flatMap { Timestamp($0) }, target["flapping"] == .bool(true))
+    (isRemoved, origin) = (data["removed"] == .bool(true), data["origin"]?.string.flatMap(TargetOrigin.init))
+  }
+}
