@@ -56,7 +56,8 @@ func tests(
 
 /// What the tests and the fuzzer of damaged databases use.
 let storeRobustness: [Target.Dependency] = [
-  "StatusAPI", "FleetAPI", "Webhooks", "History", "Database", "HostProcess", "Credentials", "ReachabilityChecks",
+  "StatusAPI", "FleetAPI", "HTTPRouting", "Webhooks", "History", "Database", "HostProcess", "Credentials",
+  "ReachabilityChecks",
   "ReachabilityFleet", "ReachabilityModel", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
   "EventLoop", "JSONFormat", "Locks", "TestSupport", deque, logging,
 ]
@@ -147,18 +148,27 @@ let package = Package(
       "Webhooks",
       [
         "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
-        "JSONFormat", deque,
+        "JSONFormat", "TextSyntax", deque,
         logging,
       ]),
     module("ReachabilityFleet", ["ReachabilityModel"]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
-    // Layer 3: the only module for JSON documents, SSE frames and HTTP routes.
+    // Layer 2: HTTP routes without a resource of their own.
+    module(
+      "HTTPRouting",
+      [
+        "EmbeddedHTTPServer", "EventStreams", "EventLoop", "ReachabilityModel", "JSONFormat", "Compression",
+        "Credentials",
+        "Locks", "TextSyntax", deque, logging,
+      ]),
+
+    // Layer 3: the JSON documents and the routes of a node.
     module(
       "StatusAPI",
       [
-        "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-        "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
+        "HTTPRouting", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
         "History", "Database", "Locks", "TextSyntax", deque, logging,
       ]),
 
@@ -166,7 +176,8 @@ let package = Package(
     module(
       "FleetAPI",
       [
-        "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
+        "StatusAPI", "HTTPRouting", "TextSyntax", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "ReachabilityFleet",
         "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Database", "Webhooks", "Locks",
         deque, logging,
       ]),
@@ -175,7 +186,8 @@ let package = Package(
     module(
       "Service",
       [
-        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
+        "StatusAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "History",
         "EmbeddedHTTPServer", "EventLoop", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials",
         logging, lifecycle,
         unixSignals,
@@ -188,7 +200,8 @@ let package = Package(
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
+        "Service", "StatusAPI", "HTTPRouting", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "History",
         "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", "TerminalUI", "EventLoop",
         "Locks", "TextSyntax", arguments, deque, logging, system, subprocess,
       ],
@@ -198,7 +211,8 @@ let package = Package(
     .executableTarget(
       name: "reachd-fleet",
       dependencies: [
-        "Service", "StatusAPI", "FleetAPI", "JetStream", "NATSClient", "ReachabilityFleet", "ReachabilityChecks",
+        "Service", "StatusAPI", "FleetAPI", "HTTPRouting", "JetStream", "NATSClient", "ReachabilityFleet",
+        "ReachabilityChecks",
         "NetworkReachability",
         "ReachabilityModel", "History", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "HostProcess", "Locks",
         arguments, logging,
@@ -258,7 +272,8 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "FleetAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
+        "StatusAPI", "FleetAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "ReachabilityFleet",
+        "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
         "History", "Database",
         "TestSupport", "Locks", deque, logging,
@@ -266,7 +281,7 @@ let package = Package(
     tests(
       "ContractTests",
       [
-        "StatusAPI", "FleetAPI", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
+        "StatusAPI", "FleetAPI", "HTTPRouting", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "History",
         "Database", "YAMLTree", "StatusPage", "TestSupport",
         deque,
@@ -278,7 +293,8 @@ let package = Package(
     tests(
       "ReachdTests",
       [
-        "Service", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks", "YAMLTree",
+        "Service", "HTTPRouting", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks",
+        "YAMLTree",
         "Credentials", "Contract",
         "StatusAPI", "TestSupport",
         logging,

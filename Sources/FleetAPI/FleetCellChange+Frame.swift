@@ -1,5 +1,4 @@
 internal import JSONFormat
-internal import NetworkReachability
 public import ReachabilityFleet
 public import ReachabilityModel
 internal import StatusAPI

@@ -1,3 +1,4 @@
+public import HTTPRouting
 public import Logging
 public import NetworkReachability
 public import ReachabilityChecks
@@ -17,7 +18,7 @@ extension StatusService {
     public var modules: [CheckModule]
     /// The addresses that clients may have the service contact; the machine's own addresses are added.
     public var contactPolicy: ContactPolicy
-    /// The limits of registered targets and checks; the limits of tokens are in `access`.
+    /// The limits of registered targets and checks, those of tokens included.
     public var limits: ScheduleLimits
     /// The labels of registered targets that are labels of `reachd_target_up`.
     public var metricLabels: [MetricLabel]

@@ -1,12 +1,11 @@
+internal import HTTPRouting
 internal import NetworkReachability
 internal import ReachabilityChecks
 
 extension StatusService.Configuration {
-  /// The limits, including the limits of tokens.
-  var allLimits: ScheduleLimits {
-    var limits = limits
-    limits.tokens = access.limits
-    return limits
+  /// The settings of the router.
+  var routerSettings: RouterSettings {
+    RouterSettings(allowedHosts: allowedHosts, allowedOrigins: allowedOrigins, accessLog: accessLog)
   }
 }
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import JSONFormat
 internal import Probers
-internal import StatusAPI
+internal import TextSyntax
 
 extension ClientOptions {
   /// The targets of a page, the largest number that a replica allows, and the pages of the largest fleet.

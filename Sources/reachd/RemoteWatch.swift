@@ -4,6 +4,7 @@ internal import HostProcess
 internal import Locks
 internal import Probers
 internal import StatusAPI
+internal import TextSyntax
 
 /// Follows the event stream of a service for `reachd watch --url`.
 struct RemoteWatch: Sendable {

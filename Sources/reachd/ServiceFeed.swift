@@ -8,6 +8,7 @@ internal import Probers
 internal import ReachabilityModel
 internal import StatusAPI
 internal import TerminalUI
+internal import TextSyntax
 
 /// Follows a service for `reachd top`: its stream, and all targets whenever the stream begins with a snapshot.
 ///

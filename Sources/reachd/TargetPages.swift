@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import JSONFormat
 internal import Probers
-internal import StatusAPI
+internal import TextSyntax
 
 extension ClientOptions {
   /// The largest number of targets per page that a service allows.

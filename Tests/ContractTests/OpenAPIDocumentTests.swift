@@ -1,5 +1,6 @@
 import Foundation
 import EmbeddedHTTPServer
+@testable import HTTPRouting
 import NetworkReachability
 import Testing
 

@@ -1,3 +1,4 @@
+@testable import HTTPRouting
 import Testing
 
 @testable import StatusAPI

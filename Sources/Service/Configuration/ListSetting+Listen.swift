@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import StatusAPI
 
 extension ListSetting {

@@ -1,5 +1,6 @@
 internal import Logging
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 internal import ReachabilityModel
 internal import StatusAPI

@@ -2,6 +2,7 @@ internal import EventStreams
 internal import JSONFormat
 internal import Locks
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 internal import ReachabilityChecks
 
@@ -13,12 +14,12 @@ enum BatchCheckRoute {
   private static let initialStreamBytes = 16 * 1024
   private static let streamByteLimit = 64 * 1024 * 1024
 
-  static let checks = APIRoute(
+  static let checks = NodeRoute(
     method: "POST", pattern: "/checks", scope: .check, mediaTypes: [.json, .ndjson],
     summary: "up to 1000 active checks: an array of targets, an array of results"
   ) { (context) throws(Problem) in
     let plans = try plans(context)
-    try SingleCheckRoutes.enforceRateLimit(plans.reduce(0) { $0 + $1.requests.count }, context)
+    try context.service.checks.quota.admit(plans.reduce(0) { $0 + $1.requests.count }, context.routed)
     let checker = context.service.checks.checker
     if context.media == .ndjson { return .now(lines(plans, checker, context)) }
     return .later { promise in
@@ -28,7 +29,7 @@ enum BatchCheckRoute {
       }
       let runs = plans.enumerated().map { index, plan in
         plan.run(checker) {
-          SingleCheckRoutes.chargeAttempts($0, context)
+          context.service.checks.quota.charge($0, context.routed)
           gathered.put(CheckRepresentation.document($0, text: plan.text), at: index)
         }
       }
@@ -43,7 +44,7 @@ enum BatchCheckRoute {
     let cursor = log.end
     let runs = plans.map { plan in
       plan.run(checker) { outcomes in
-        SingleCheckRoutes.chargeAttempts(outcomes, context)
+        context.service.checks.quota.charge(outcomes, context.routed)
         let line = CheckRepresentation.document(outcomes, text: plan.text).bytes + [0x0a]
         // Under the lock, so that entries are appended in order.
         count.withLock { count in

@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// The objects that the routes of active checks use.
@@ -7,7 +8,8 @@ struct CheckContext: Sendable {
   var policy: @Sendable () -> ContactPolicy
   /// Returns the modules that extend or replace the built-in ones; a reload may change them.
   var configuredModules: @Sendable () -> [CheckModule]
-  var rateLimiter = CheckRateLimiter()
+  /// Counts the checks against the limits of their clients.
+  var quota: CheckRequestQuota
 
   /// The modules that a client may name.
   var modules: [String: CheckModule] {

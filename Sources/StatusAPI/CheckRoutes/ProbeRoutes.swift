@@ -1,4 +1,5 @@
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 internal import ReachabilityChecks
 
@@ -9,7 +10,7 @@ enum ProbeRoutes {
   /// The default module, as in blackbox_exporter.
   static let defaultModule = "http_2xx"
 
-  static let probe = APIRoute(
+  static let probe = NodeRoute(
     pattern: "/probe", parameters: ["target", "module", "debug", "hostname"], scope: .check, mediaTypes: [.text],
     summary: "one active check as series, for a Prometheus configured for blackbox_exporter"
   ) { (context) throws(Problem) in
@@ -18,11 +19,11 @@ enum ProbeRoutes {
     case .request(let valid): request = valid
     case .invalidTarget(let module): return .now(invalidTarget(module))
     }
-    try SingleCheckRoutes.enforceRateLimit(1, context)
+    try context.service.checks.quota.admit(1, context.routed)
     let isDebug = context.query["debug"] == "true"
     return .later { promise in
       let check = context.service.checks.checker.check(request) { outcome in
-        SingleCheckRoutes.chargeAttempts([outcome], context)
+        context.service.checks.quota.charge([outcome], context.routed)
         // If a redirect is denied, the target itself has responded, so there is evidence to report.
         if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
           return promise.fulfil(context.answer(denial))

@@ -1,10 +1,11 @@
 internal import JSONFormat
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `GET /check` and `GET /explain`: one active check.
-package enum SingleCheckRoutes {
+enum SingleCheckRoutes {
   static let all = [check, BatchCheckRoute.checks, explain, ProbeRoutes.probe]
 
   /// The parameters of `GET /check`.
@@ -12,7 +13,7 @@ package enum SingleCheckRoutes {
     "target", "module", "timeout", "count", "ip", "source", "interface", "maxAge", "require",
   ]
 
-  static let check = APIRoute(
+  static let check = NodeRoute(
     pattern: "/check", parameters: parameters, scope: .check, mediaTypes: [.json, .text],
     summary: "one active check now: /check?target=tcp://db:5432"
   ) { (context) throws(Problem) in
@@ -20,7 +21,7 @@ package enum SingleCheckRoutes {
     let mustBeUp = try require(context)
     return .later { promise in
       let run = plan.run(context.service.checks.checker) { outcomes in
-        chargeAttempts(outcomes, context)
+        context.service.checks.quota.charge(outcomes, context.routed)
         if let denial = outcomes.lazy.compactMap(Problem.init(denialOf:)).first {
           return promise.fulfil(context.answer(denial))
         }
@@ -37,14 +38,14 @@ package enum SingleCheckRoutes {
     }
   }
 
-  static let explain = APIRoute(
+  static let explain = NodeRoute(
     pattern: "/explain", parameters: ["target", "module", "timeout", "ip", "source", "interface"],
     scope: .check, mediaTypes: [.json, .text], summary: "why a target is up or not, step by step"
   ) { (context) throws(Problem) in
     let plan = try plan(context)
     return .later { promise in
       let run = plan.run(context.service.checks.checker) { outcomes in
-        chargeAttempts(outcomes, context)
+        context.service.checks.quota.charge(outcomes, context.routed)
         let snapshot = context.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
         let explanation = Diagnosis(of: outcome, in: snapshot)
@@ -78,48 +79,8 @@ package enum SingleCheckRoutes {
     } catch {
       throw Problem(error)
     }
-    try enforceRateLimit(plan.requests.count, context)
+    try context.service.checks.quota.admit(plan.requests.count, context.routed)
     return plan
-  }
-
-  /// Counts checks against the limits of the client's account, and against the rate limit per client unless the token
-  /// has a rate limit.
-  package static func enforceRateLimit(_ count: Int, _ context: RequestContext) throws(Problem) {
-    let schedule = context.service.targets.schedule
-    if schedule.limits.own(context.account).checksPerSecond == nil { try admitClient(count, context) }
-    switch schedule.admit(count, for: context.account) {
-    case .admitted: return
-    case .later(let seconds, let excess):
-      throw Problem(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
-    case .never(let excess): throw Problem(excess)
-    }
-  }
-
-  /// Counts the addresses that checks have contacted besides the first ones, against the same limits.
-  ///
-  /// Their number is not known before. A client that exceeds its limit this way waits longer before its next checks.
-  static func chargeAttempts(_ outcomes: [CheckOutcome], _ context: RequestContext) {
-    let count = outcomes.reduce(0) { $0 + max(0, $1.result.evidence.attempts.count - 1) }
-    guard count > 0 else { return }
-    let schedule = context.service.targets.schedule
-    if schedule.limits.own(context.account).checksPerSecond == nil {
-      context.service.checks.rateLimiter.charge(count, client: context.client)
-    }
-    schedule.charge(count, for: context.account)
-  }
-
-  private static func admitClient(_ count: Int, _ context: RequestContext) throws(Problem) {
-    guard count <= Int(CheckRateLimiter.burst) else {
-      throw Problem(
-        .badRequest,
-        "the request has \(count) checks, repetitions and address families included; at most "
-          + "\(Int(CheckRateLimiter.burst)) are allowed"
-      )
-    }
-    guard let seconds = context.service.checks.rateLimiter.consume(count, client: context.client) else { return }
-    throw Problem(
-      .rateLimited, "more than \(Int(CheckRateLimiter.ratePerSecond)) checks per second; retry later",
-      headers: ["Retry-After": String(seconds)])
   }
 }
 

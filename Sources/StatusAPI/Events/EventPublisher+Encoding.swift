@@ -1,5 +1,6 @@
-package import EmbeddedHTTPServer
+internal import EmbeddedHTTPServer
 internal import EventStreams
+internal import HTTPRouting
 internal import JSONFormat
 internal import NetworkReachability
 
@@ -85,24 +86,5 @@ extension EventPublisher {
 
   private static func body(_ media: MediaType, _ tag: String, _ bytes: [UInt8]) -> SharedResponseBody {
     SharedResponseBody(headers: RepresentationHeaders.headers(media, tag: tag), bytes: bytes + [0x0a])
-  }
-}
-
-/// The headers of every state document.
-package enum RepresentationHeaders {
-  package static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {
-    var headers: HTTPHeaders = [
-      "Content-Type": media.contentType, "Cache-Control": tag == nil ? "no-store" : "no-cache",
-      "Vary": "Accept, Origin",
-    ]
-    headers["ETag"] = tag
-    return SecurityHeaders.merged(into: headers)
-  }
-
-  /// Returns the headers of registered targets, whose URLs depend on the client's token.
-  package static func ofTargets(_ media: MediaType) -> HTTPHeaders {
-    var headers = headers(media)
-    headers["Vary"] = "Accept, Authorization, Origin"
-    return headers
   }
 }

@@ -4,6 +4,7 @@ internal import JSONFormat
 package import EventStreams
 internal import Locks
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 
 /// Encodes transitions once: as log entries for streams and as documents for requests.

@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import Locks
 
 /// Limits the replays at a time, because each holds a piece in memory and reads the disk; of the others, clients take turns.

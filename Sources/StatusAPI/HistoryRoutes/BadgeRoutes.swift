@@ -1,5 +1,6 @@
 internal import Database
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import NetworkReachability
 internal import ReachabilityChecks
@@ -11,7 +12,7 @@ enum BadgeRoutes {
     case status, uptime, latency
   }
 
-  static let badge = APIRoute(
+  static let badge = NodeRoute(
     pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window", "timeZone"], mediaTypes: [.svg], isBadge: true,
     summary: "a target's status, uptime or latency as an image"
   ) { (context) throws(Problem) in

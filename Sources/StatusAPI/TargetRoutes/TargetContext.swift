@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// The objects that the routes of registered targets use.

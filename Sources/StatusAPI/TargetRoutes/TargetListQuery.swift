@@ -1,7 +1,9 @@
 internal import JSONFormat
 internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 internal import ReachabilityChecks
+internal import TextSyntax
 
 /// A page of the list of registered targets, as selected by the query of `GET /targets`.
 package struct TargetListQuery {
@@ -15,7 +17,7 @@ package struct TargetListQuery {
   private let visibility: TargetVisibility
 
   init(_ context: RequestContext) throws(Problem) {
-    visibility = TargetVisibility(context)
+    visibility = TargetVisibility(context.routed)
     selection = try TargetSelection(context)
     limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
     cursor = context.query["cursor"]

@@ -1,4 +1,5 @@
 internal import Database
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import Locks

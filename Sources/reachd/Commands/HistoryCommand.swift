@@ -4,6 +4,7 @@ internal import JSONFormat
 internal import ReachabilityModel
 internal import StatusAPI
 internal import TerminalUI
+internal import TextSyntax
 
 /// `reachd history`: the transitions of the past, from a service with a data directory.
 struct HistoryCommand: ParsableCommand {

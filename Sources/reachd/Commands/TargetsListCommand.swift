@@ -3,6 +3,7 @@ internal import JSONFormat
 internal import ReachabilityModel
 internal import StatusAPI
 internal import TerminalUI
+internal import TextSyntax
 
 /// `reachd targets list`, which is also `reachd targets`.
 struct TargetsListCommand: ParsableCommand {

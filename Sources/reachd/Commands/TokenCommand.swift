@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Credentials
+internal import HTTPRouting
 internal import HostProcess
 internal import NetworkReachability
 internal import ReachabilityModel

@@ -6,6 +6,7 @@ import StatusAPI
 import TestSupport
 import Testing
 
+@testable import HTTPRouting
 @testable import Service
 
 /// Tokens from their making to their use.

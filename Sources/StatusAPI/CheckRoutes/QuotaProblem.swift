@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import NetworkReachability
 public import ReachabilityChecks
 internal import ReachabilityModel

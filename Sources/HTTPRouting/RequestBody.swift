@@ -4,8 +4,8 @@ package import EmbeddedHTTPServer
 /// An invalid part of a body and the reason (RFC 9457 §3).
 package struct FieldError: Equatable, Sendable {
   /// The JSON pointer to the part (RFC 6901): `/3/timeout`.
-  var pointer: String
-  var detail: String
+  package var pointer: String
+  package var detail: String
 
   package init(pointer: String, detail: String) {
     self.pointer = pointer
@@ -13,7 +13,7 @@ package struct FieldError: Equatable, Sendable {
   }
 
   /// The JSON object for problem documents and batch results.
-  var document: JSON { .members(["pointer": .string(pointer), "detail": .string(detail)]) }
+  package var document: JSON { .members(["pointer": .string(pointer), "detail": .string(detail)]) }
 
   /// Returns a pointer's next segment, escaped.
   package static func pointerSegment(_ name: String) -> String {

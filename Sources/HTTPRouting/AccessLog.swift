@@ -1,6 +1,6 @@
 internal import Logging
 internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import ReachabilityModel
 
 /// The access log, with one line per response.
 ///

@@ -1,32 +1,32 @@
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 internal import ReachabilityModel
 internal import TextSyntax
 
 /// `?wait=30s` and `Prefer: wait=30` (RFC 7240): delays the response until the state that the client has changes.
-struct LongPoll {
+package struct LongPoll {
   /// The longest wait: proxies and clients time out on idle connections, and a lost connection is detected by then.
-  static let waitLimit = Duration.seconds(600)
+  package static let waitLimit = Duration.seconds(600)
 
   /// How long to wait; nil for no wait.
-  var limit: Duration?
+  package var limit: Duration?
   /// The value of `Preference-Applied`; nil when the header has no preference or the query takes precedence.
   var applied: String?
 
   /// Reads the query, which takes precedence, and the header, which is never an error: a preference may be ignored.
-  init(_ context: RequestContext) throws(Problem) {
-    if let text = context.query["wait"] {
+  package init(_ routed: RoutedRequest) throws(Problem) {
+    if let text = routed.query["wait"] {
       guard let limit = DurationFormat.parse(text), limit <= Self.waitLimit else {
         throw Problem(.badRequest, "wait must be a duration of at most 10m, such as 30s, got \(text.debugDescription)")
       }
       self.limit = limit
-    } else if let seconds = context.request.headers["Prefer"].flatMap(Self.preferredSeconds) {
+    } else if let seconds = routed.request.headers["Prefer"].flatMap(Self.preferredSeconds) {
       limit = .seconds(seconds)
       applied = "wait=\(seconds)"
     }
   }
 
   /// Returns the response with `Preference-Applied`, if a preference was applied.
-  func addingPreferenceApplied(_ response: HTTPResponse) -> HTTPResponse {
+  package func addingPreferenceApplied(_ response: HTTPResponse) -> HTTPResponse {
     guard let applied else { return response }
     var response = response
     response.headers["Preference-Applied"] = applied
@@ -44,26 +44,5 @@ struct LongPoll {
       return min(Int64(digits) ?? .max, waitLimit.components.seconds)
     }
     return nil
-  }
-}
-
-/// `If-None-Match`, compared with the tag of the current state (RFC 9110, section 13.1.2).
-struct EntityTagCondition {
-  /// The header as given; nil when there is none.
-  private let list: String?
-
-  /// Whether the request names any state.
-  var isPresent: Bool { list != nil }
-
-  init(_ request: HTTPRequest) { list = request.headers["If-None-Match"] }
-
-  /// Whether the client has the state of this tag: weak comparison, a list or `*`.
-  func matches(_ tag: String) -> Bool {
-    guard let list else { return false }
-    func opaque(_ tag: some StringProtocol) -> Substring {
-      let bare = tag.trimmed[...]
-      return bare.hasPrefix("W/") ? bare.dropFirst(2) : bare
-    }
-    return list.split(separator: ",").contains { opaque($0) == "*" || opaque($0) == opaque(tag) }
   }
 }

@@ -1,3 +1,4 @@
+package import HTTPRouting
 package import NetworkReachability
 
 /// How much of a registered target's URL a client may see.
@@ -10,16 +11,7 @@ package enum TargetVisibility: Hashable, Sendable {
   case redacted
 
   /// Applies the rules of the routes that need `targets:write`: listener, token, and origin of a browser's page.
-  package init(_ context: RequestContext) {
-    do throws(Problem) {
-      try RequestAuthorization.authorize(
-        context.request, .targetsWrite, listener: context.listener, context.service.access.policy,
-        context.service.origins)
-      self = .full
-    } catch {
-      self = .redacted
-    }
-  }
+  package init(_ request: RoutedRequest) { self = request.isPermitted(.targetsWrite) ? .full : .redacted }
 
   /// The target as this client may see it.
   package func text(_ target: CheckTarget) -> String { self == .full ? target.description : target.redacted }

@@ -1,24 +1,23 @@
 internal import Credentials
 internal import EmbeddedHTTPServer
-internal import NetworkReachability
-internal import ReachabilityChecks
+internal import EventLoop
+internal import ReachabilityModel
 
 /// Whether a request may use its route: by the listener's rules, by its token, and, for more than a read, by the origin
 /// of the page that caused it.
 enum RequestAuthorization {
   /// Authorizes a request.
   ///
-  /// - Returns: the account for an active request. Where no token is required, a valid one still determines it.
+  /// - Returns: the id of the token. Where an active request requires none, that of a valid one is returned.
   /// - Throws: the problem that refuses the request.
   @discardableResult
   static func authorize(
     _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ policy: AccessPolicy, _ origins: OriginPolicy
-  ) throws(Problem) -> TargetAccount {
-    guard let scope else { return .anonymous }
+  ) throws(Problem) -> String? {
+    guard let scope else { return nil }
     if scope.isActive { try origins.rejectForeignOrigin(request) }
     guard requiresToken(request, scope, listener, policy) else {
-      guard scope.isActive, let token = token(request, policy) else { return .anonymous }
-      return .token(token.id)
+      return scope.isActive ? token(request, policy)?.id : nil
     }
     guard policy.hasToken(for: scope) else { throw noTokenConfigured(scope) }
     guard bearer(request) != nil else {
@@ -33,12 +32,15 @@ enum RequestAuthorization {
         .forbidden, scope, "insufficient_scope",
         "the token \(token.id) has the scope \(has); required is \(scope.rawValue)")
     }
-    return .token(token.id)
+    return token.id
   }
+
+  /// The time of CLOCK_REALTIME, which the expiry of tokens means.
+  private static var now: Timestamp { Timestamp(microseconds: SystemClock.realtime / 1_000) }
 
   /// Returns the configured token of a request; nil for none, and for an unknown or expired one.
   private static func token(_ request: HTTPRequest, _ policy: AccessPolicy) -> AccessToken? {
-    bearer(request).flatMap { BearerToken($0) }.flatMap { policy.token(for: $0, at: .now) }
+    bearer(request).flatMap { BearerToken($0) }.flatMap { policy.token(for: $0, at: now) }
   }
 
   /// Whether the route requires a token.
@@ -58,16 +60,16 @@ enum RequestAuthorization {
     return {
       let policy = access.policy
       guard policy.rules(of: listener).rule(for: scope, isLocal: isLocal) != .open else { return true }
-      return token.flatMap { policy.token(for: $0, at: .now) }?.grants(scope) == true
+      return token.flatMap { policy.token(for: $0, at: now) }?.grants(scope) == true
     }
   }
 
   /// Returns what makes a long poll end when its request is not permitted any more.
   static func revocation(
-    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ service: ServiceContext, _ requestID: String
+    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ environment: RouterEnvironment, _ requestID: String
   ) -> @Sendable (HTTPWait) -> HTTPWait {
     guard let scope else { return { $0 } }
-    let (access, origins) = (service.access, service.origins)
+    let (access, origins) = (environment.access, environment.settings.origins)
     return { wait in
       access.revocable(wait) {
         do throws(Problem) {

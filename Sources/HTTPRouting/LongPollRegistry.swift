@@ -39,7 +39,7 @@ package final class LongPollRegistry<Change: Sendable>: Sendable {
   ///   - comparesLater: whether the first attempt is made in a task, because it takes long.
   ///   - attempt: responds if the state has changed.
   /// - Returns: the id for ``remove(_:)``.
-  func add(topic: String = "", comparesLater: Bool = false, _ attempt: @escaping Attempt) -> WaiterID {
+  package func add(topic: String = "", comparesLater: Bool = false, _ attempt: @escaping Attempt) -> WaiterID {
     let waiterID = state.withLock { state in
       state.last += 1
       state.waiting[topic, default: [:]][state.last] = attempt
@@ -55,7 +55,7 @@ package final class LongPollRegistry<Change: Sendable>: Sendable {
   }
 
   /// Removes a waiting request, for any reason.
-  func remove(_ waiterID: WaiterID) { remove([waiterID.number], waiterID.topic) }
+  package func remove(_ waiterID: WaiterID) { remove([waiterID.number], waiterID.topic) }
 
   private func remove(_ numbers: [Int], _ topic: String) {
     guard !numbers.isEmpty else { return }
@@ -69,7 +69,7 @@ package final class LongPollRegistry<Change: Sendable>: Sendable {
   }
 
   /// Retries all requests that wait for this topic.
-  func notify(topic: String = "", _ changes: [Change]? = nil) {
+  package func notify(topic: String = "", _ changes: [Change]? = nil) {
     let waiting = state.withLock { $0.waiting[topic] ?? [:] }
     remove(waiting.filter { $0.value(changes) }.map(\.key), topic)
   }

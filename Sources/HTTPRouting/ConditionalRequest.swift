@@ -18,11 +18,11 @@ package struct ChangeFilter<Change>: Sendable {
 /// If it has, the response is 304: immediately, or, if the client waits, when the state does not change in time.
 package struct ConditionalRequest {
   private let poll: LongPoll
-  private let tags: EntityTagCondition
+  private let tags: EntityTagList?
 
-  package init(_ context: RequestContext) throws(Problem) {
-    poll = try LongPoll(context)
-    tags = EntityTagCondition(context.request)
+  package init(_ routed: RoutedRequest) throws(Problem) {
+    poll = try LongPoll(routed)
+    tags = EntityTagList(ifNoneMatch: routed.request)
   }
 
   /// Returns the reply to the request.
@@ -41,7 +41,9 @@ package struct ConditionalRequest {
     _ current: @escaping @Sendable () -> HTTPResponse
   ) -> HTTPReply {
     let known = current()
-    guard let limit = poll.limit, let tag = known.headers["ETag"], tags.matches(tag) else { return .now(answer(known)) }
+    guard let limit = poll.limit, let tag = known.headers["ETag"], tags?.matches(tag) == true else {
+      return .now(answer(known))
+    }
     let filter = follow()
     // Every change ends the wait, so none has happened when its time is over.
     let unchanged = answer(known)
@@ -63,11 +65,6 @@ package struct ConditionalRequest {
 
   /// The response for this client: 304 without a body when the client has the state.
   private func answer(_ whole: HTTPResponse) -> HTTPResponse {
-    guard whole.status == 200, let tag = whole.headers["ETag"], tags.matches(tag) else {
-      return poll.addingPreferenceApplied(whole)
-    }
-    var headers = whole.headers
-    headers["Content-Type"] = nil
-    return poll.addingPreferenceApplied(HTTPResponse(status: 304, headers: headers))
+    poll.addingPreferenceApplied(whole.status == 200 ? tags?.notModified(whole.headers) ?? whole : whole)
   }
 }

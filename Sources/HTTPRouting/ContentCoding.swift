@@ -1,16 +1,16 @@
 internal import Compression
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 
 /// Content coding with gzip (RFC 9110 §8.4.1.3), for routes whose representations are large.
 ///
 /// Compression takes about 10 ms per MiB, too long for the thread that serves requests: these routes are queued, or answer
 /// later.
-enum ContentCoding {
+package enum ContentCoding {
   /// Smaller bodies are sent as they are, because a packet is not saved.
-  static let minimumBytes = 1024
+  package static let minimumBytes = 1024
 
   /// Whether a request accepts gzip; no `Accept-Encoding` accepts none here, as small clients cannot decode it.
-  static func acceptsGzip(_ request: HTTPRequest) -> Bool {
+  package static func acceptsGzip(_ request: HTTPRequest) -> Bool {
     guard let field = request.headers["Accept-Encoding"] else { return false }
     var wildcard = 0.0
     for part in HeaderFieldSyntax.parts(of: field, by: ",") {
@@ -26,7 +26,7 @@ enum ContentCoding {
   }
 
   /// Compresses the response of a reply if the request accepts it; waits for changes are answered without compression.
-  static func apply(_ reply: HTTPReply, to request: HTTPRequest) -> HTTPReply {
+  package static func apply(_ reply: HTTPReply, to request: HTTPRequest) -> HTTPReply {
     let accepts = acceptsGzip(request)
     switch reply {
     case .now(let response):

@@ -12,7 +12,7 @@ package struct Problem: Error {
     case `internal`
 
     /// The default status; 414 and 431 apply to parts of a request that are too large.
-    var status: Int {
+    package var status: Int {
       switch self {
       case .badRequest, .unknownParameter, .badHost, .badTarget: 400
       case .unauthorized: 401
@@ -33,7 +33,7 @@ package struct Problem: Error {
     }
 
     /// A short summary, the same for every problem of this code.
-    var title: String {
+    package var title: String {
       switch self {
       case .badRequest: "Malformed request"
       case .unknownParameter: "Unknown query parameter"
@@ -65,12 +65,12 @@ package struct Problem: Error {
     }
   }
 
-  var code: Code
-  var detail: String
-  var status: Int
+  package let code: Code
+  package let detail: String
+  package let status: Int
   var headers = HTTPHeaders()
   /// The invalid parts of a body.
-  var errors: [FieldError] = []
+  package let errors: [FieldError]
 
   package init(
     _ code: Code, _ detail: String, status: Int? = nil, headers: HTTPHeaders = HTTPHeaders(), errors: [FieldError] = []
@@ -83,7 +83,7 @@ package struct Problem: Error {
   }
 
   /// Returns the problem as a response; `requestID` identifies this occurrence.
-  func response(requestID: String) -> HTTPResponse {
+  package func response(requestID: String) -> HTTPResponse {
     var members: [JSON.Member] = [
       .init(name: "type", value: .string("urn:reachd:problem:\(code.rawValue)")),
       .init(name: "title", value: .string(code.title)),
@@ -119,5 +119,22 @@ package struct Problem: Error {
     self.init(code, refusal.detail, status: refusal.status)
     if let seconds = refusal.retryAfterSeconds { headers["Retry-After"] = String(seconds) }
     if refusal.status < 500, refusal.rule != .bodyTooLarge { headers["Connection"] = "close" }
+  }
+}
+
+extension Problem {
+  /// Creates the problem for invalid fields of a body.
+  package init(fields: [FieldError]) {
+    let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
+    let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
+    self.init(.invalid, list.joined(separator: "; ") + more, errors: fields)
+  }
+
+  /// Creates the problem for an invalid id of a target or an agent.
+  package init(invalidID text: String, of kind: String = "target") {
+    self.init(
+      .badRequest,
+      "invalid \(kind) id \(text.prefix(80).debugDescription); "
+        + "expected 1 to 68 characters of a-z, 0-9, dot, underscore and hyphen")
   }
 }

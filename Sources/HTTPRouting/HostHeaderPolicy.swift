@@ -1,5 +1,5 @@
 internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import ReachabilityModel
 
 /// Which `Host` a request may carry: the defence against DNS rebinding, where a page on a foreign name that resolves to
 /// 127.0.0.1 reads the responses with the user's browser.

@@ -1,7 +1,7 @@
-internal import EmbeddedHTTPServer
+package import EmbeddedHTTPServer
 
 /// The representations of this API, and the selection by an `Accept` header (RFC 9110 §12.5.1).
-package enum MediaType: String {
+package enum MediaType: String, Sendable {
   case json = "application/json"
   case text = "text/plain"
   case eventStream = "text/event-stream"
@@ -15,12 +15,12 @@ package enum MediaType: String {
   case any = "*/*"
 
   /// The value of `Content-Type`.
-  var contentType: String { self == .text ? "text/plain; charset=utf-8" : rawValue }
+  package var contentType: String { self == .text ? "text/plain; charset=utf-8" : rawValue }
 
   /// Returns the best of `mediaTypes` for this request; the first one without a preference.
   ///
   /// - Throws: `notAcceptable` with the list of available types.
-  static func negotiate(_ mediaTypes: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
+  package static func negotiate(_ mediaTypes: [MediaType], for request: HTTPRequest) throws(Problem) -> MediaType {
     if mediaTypes == [.any] { return .any }
     guard let accept = request.headers["Accept"] else { return mediaTypes[0] }
     // Empty list elements are ignored (RFC 9110 §5.6.1); a list without elements expresses no preference.

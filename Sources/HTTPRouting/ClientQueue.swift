@@ -1,15 +1,15 @@
 internal import DequeModule
 
 /// Elements of clients that wait, taken from one client after the other, so that a client delays the others by one element.
-struct ClientQueue<Element> {
+package struct ClientQueue<Element> {
   /// Identifies an element that waits.
-  struct Ticket: Hashable, Sendable {
+  package struct Ticket: Hashable, Sendable {
     fileprivate let client: String
     fileprivate let number: UInt64
   }
 
   /// What becomes of a new element.
-  enum Admission {
+  package enum Admission {
     /// It waits; with the element of another client that no longer does.
     case added(Ticket, removing: Element?)
     /// Too many elements wait.
@@ -23,21 +23,21 @@ struct ClientQueue<Element> {
   private var turns: Deque<String> = []
   private var lastNumber: UInt64 = 0
   /// The elements of all clients.
-  private(set) var count = 0
+  package private(set) var count = 0
 
   /// An empty queue.
   ///
   /// - Parameters:
   ///   - limit: the elements that may wait.
   ///   - clientLimit: the elements of one client that may wait.
-  init(limit: Int, clientLimit: Int) {
+  package init(limit: Int, clientLimit: Int) {
     self.limit = limit
     self.clientLimit = clientLimit
   }
 
   /// Adds an element after the others of its client; if all places are taken, in place of the newest element of the client
   /// with the most.
-  mutating func add(_ element: Element, of client: String) -> Admission {
+  package mutating func add(_ element: Element, of client: String) -> Admission {
     let own = elements[client]?.count ?? 0
     guard own < clientLimit else { return .refused }
     var removed: Element?
@@ -55,7 +55,7 @@ struct ClientQueue<Element> {
   }
 
   /// Takes the oldest element of the next client.
-  mutating func popNext() -> Element? {
+  package mutating func popNext() -> Element? {
     guard let client = turns.popFirst(), let (_, element) = elements[client]?.popFirst() else { return nil }
     count -= 1
     if elements[client]?.isEmpty == true { elements[client] = nil } else { turns.append(client) }
@@ -64,7 +64,7 @@ struct ClientQueue<Element> {
 
   /// Removes an element; nil if it does not wait any more.
   @discardableResult
-  mutating func remove(_ ticket: Ticket) -> Element? {
+  package mutating func remove(_ ticket: Ticket) -> Element? {
     guard let index = elements[ticket.client]?.firstIndex(where: { $0.number == ticket.number }) else { return nil }
     let removed = elements[ticket.client]?.remove(at: index)
     count -= 1

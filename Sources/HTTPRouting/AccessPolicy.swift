@@ -1,7 +1,6 @@
 public import Credentials
 internal import Locks
 internal import EmbeddedHTTPServer
-public import ReachabilityChecks
 public import ReachabilityModel
 
 /// What a request does, which determines the scope that it requires.
@@ -29,15 +28,9 @@ public struct AccessToken: Sendable, Equatable {
   public var scopes: Set<AccessScope>
   /// The expiry time; nil for none.
   public var expires: Timestamp?
-  /// The limits of clients with this token.
-  public var limits: AccountLimits
 
   /// Creates a configured token.
-  public init(
-    id: String, digest: SHA256Digest, scopes: Set<AccessScope>, expires: Timestamp? = nil,
-    limits: AccountLimits = AccountLimits()
-  ) {
-    self.limits = limits
+  public init(id: String, digest: SHA256Digest, scopes: Set<AccessScope>, expires: Timestamp? = nil) {
     self.id = id
     self.digest = digest
     self.scopes = scopes
@@ -93,9 +86,6 @@ public struct AccessPolicy: Sendable, Equatable {
     self.tokens = Dictionary(grouping: tokens, by: \.id)
   }
 
-  /// The limits of clients with a token, by its id; tokens of one id share them.
-  var limits: [String: AccountLimits] { tokens.compactMapValues { $0.first?.limits } }
-
   /// Whether a token grants this scope, expired or not.
   func hasToken(for scope: AccessScope) -> Bool { tokens.values.contains { $0.contains { $0.grants(scope) } } }
 
@@ -114,23 +104,23 @@ public struct AccessPolicy: Sendable, Equatable {
 ///
 /// It can be replaced while requests are handled. A stream is closed, and a long poll ends, when its token does not permit it any
 /// more.
-final class AccessControl: Sendable {
+package final class AccessControl: Sendable {
   private let current: Locked<AccessPolicy>
 
-  private let epoch: ResponseCacheGeneration
+  private let generation: ResponseCacheGeneration
   /// The long polls, which each change of the policy may end.
   private let waits = LongPollRegistry<Never>()
 
-  init(_ policy: AccessPolicy, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
+  init(_ policy: AccessPolicy, generation: ResponseCacheGeneration) {
     current = Locked(policy)
-    self.epoch = epoch
+    self.generation = generation
   }
 
-  var policy: AccessPolicy { current.withLock(\.self) }
+  package var policy: AccessPolicy { current.withLock(\.self) }
 
-  func replace(_ policy: AccessPolicy) {
+  package func replace(_ policy: AccessPolicy) {
     current.withLock { $0 = policy }
-    epoch.advance()
+    generation.advance()
     waits.notify()
   }
 

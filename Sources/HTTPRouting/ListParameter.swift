@@ -1,3 +1,17 @@
+extension RoutedRequest {
+  /// Returns the value of a parameter that has one of a few values; nil without it.
+  package func value<Value: RawRepresentable & CaseIterable>(
+    _ name: String, of type: Value.Type = Value.self
+  ) throws(Problem) -> Value? where Value.RawValue == String {
+    guard let text = query[name] else { return nil }
+    guard let value = Value(rawValue: text) else {
+      let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(.badRequest, "unknown \(name) \(text.prefix(80).debugDescription); expected one of \(known)")
+    }
+    return value
+  }
+}
+
 /// The parameter `limit` of a list.
 package enum ListLimit {
   package static func parse(_ text: String?, _ standard: Int, _ maximum: Int) throws(Problem) -> Int {

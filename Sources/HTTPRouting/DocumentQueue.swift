@@ -6,23 +6,20 @@ internal import Locks
 ///
 /// Every client with read access may request them, in any number of spellings. Requests therefore wait in a queue with limits, in which
 /// clients take turns, and a request whose client has disconnected is not answered.
-final class DocumentQueue: Sendable {
+package final class DocumentQueue: Sendable {
   /// Requests that wait: at up to 0.1 s each, the last of them is answered within half a minute.
-  static let limit = 256
+  package static let limit = 256
   /// Requests of one client that wait; a page has few, and a proxy is one client.
-  static let clientLimit = 64
-
-  /// Targets up to which the thread that serves requests makes their list itself: at some microseconds each.
-  static let directTargets = 64
+  package static let clientLimit = 64
 
   /// What the queue has done.
-  struct Counts: Equatable {
+  package struct Counts: Equatable {
     /// Requests that wait now.
-    var waiting = 0
+    package var waiting = 0
     /// Responses made.
-    var made = 0
+    package var made = 0
     /// Requests refused because too many waited.
-    var refused = 0
+    package var refused = 0
   }
 
   private struct Job: Sendable {
@@ -42,25 +39,25 @@ final class DocumentQueue: Sendable {
 
   init() {}
 
-  var counts: Counts {
+  package var counts: Counts {
     state.withLock { Counts(waiting: $0.waiting.count, made: $0.made, refused: $0.refused) }
   }
 
   /// Returns a reply that is made on the queue, or 503 when too many requests wait.
   func reply(
-    to context: RequestContext, _ make: @escaping @Sendable () throws(Problem) -> HTTPReply
+    client: String, requestID: String, _ make: @escaping @Sendable () throws(Problem) -> HTTPReply
   ) -> HTTPReply {
     .later { [self] promise in
       let job = Job {
         do throws(Problem) {
           try make().fulfil(promise)
         } catch {
-          promise.fulfil(context.answer(error))
+          promise.fulfil(error.response(requestID: requestID))
         }
       } refuse: {
-        promise.fulfil(context.answer(Self.isFull))
+        promise.fulfil(Self.isFull.response(requestID: requestID))
       }
-      guard let ticket = add(job, of: context.client) else { return }
+      guard let ticket = add(job, of: client) else { return }
       promise.onAbandonment { [weak self] in self?.remove(ticket) }
     }
   }
@@ -119,20 +116,6 @@ extension HTTPReply {
     case .now(let response): promise.fulfil(response)
     case .later(let start): start(promise)
     case .wait(let wait): promise.fulfil(waiting: wait)
-    }
-  }
-}
-
-extension MetricCollector {
-  /// Returns the metrics of a queue of documents.
-  static func documents(_ queue: DocumentQueue) -> MetricCollector {
-    MetricCollector { page in
-      let counts = queue.counts
-      page.add("reachd_documents_waiting", .gauge, "Requests for documents of all targets that wait.", counts.waiting)
-      page.add("reachd_documents_made_total", .counter, "Documents of all targets that were made.", counts.made)
-      page.add(
-        "reachd_documents_refused_total", .counter, "Requests for documents of all targets answered 503.",
-        counts.refused)
     }
   }
 }
