@@ -193,6 +193,14 @@ let package = Package(
         unixSignals,
       ]),
 
+    // Layer 4: what the commands that use a service are made of.
+    module(
+      "StatusClient",
+      [
+        "StatusAPI", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
+        "JSONFormat", "CCurl",
+      ]),
+
     // Layer 4: what commands show on a terminal, without a terminal.
     module("TerminalUI", ["JSONFormat", "ReachabilityModel"]),
 
@@ -200,7 +208,8 @@ let package = Package(
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "Service", "StatusAPI", "HTTPRouting", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "Service", "StatusClient", "StatusAPI", "HTTPRouting", "ReachabilityChecks", "NetworkReachability",
+        "ReachabilityModel",
         "History",
         "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", "TerminalUI", "EventLoop",
         "Locks", "TextSyntax", arguments, deque, logging, system, subprocess,
@@ -244,7 +253,10 @@ let package = Package(
     tests("HostResolverTests", ["HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
     tests(
       "ProbersTests",
-      ["Probers", "HostResolver", "EventLoop", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
+      [
+        "Probers", "StatusClient", "HostResolver", "EventLoop", "ReachabilityModel", "HostProcess", "Locks",
+        "TestSupport",
+      ]),
     tests(
       "EmbeddedHTTPServerTests",
       ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
@@ -272,7 +284,7 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "FleetAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "ReachabilityFleet",
+        "StatusClient", "StatusAPI", "FleetAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "ReachabilityFleet",
         "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
         "History", "Database",
@@ -293,7 +305,8 @@ let package = Package(
     tests(
       "ReachdTests",
       [
-        "Service", "HTTPRouting", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks",
+        "Service", "StatusClient", "HTTPRouting", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers",
+        "Locks",
         "YAMLTree",
         "Credentials", "Contract",
         "StatusAPI", "TestSupport",

@@ -1,4 +1,5 @@
-package import EmbeddedHTTPServer
+// Requests and responses are the terms of a route: neither its importers nor the files here need a further import.
+@_exported public import EmbeddedHTTPServer
 
 /// One resource and method of a service, with the function that answers its requests.
 package struct APIRoute<Service: AnyObject & Sendable>: Sendable {
@@ -24,7 +25,7 @@ package struct APIRoute<Service: AnyObject & Sendable>: Sendable {
   /// Returns the route of one service, which a ``Router`` can have beside those of other services.
   package func bound(to service: Service) -> BoundRoute {
     BoundRoute(declaration: declaration) { [handle] (request) throws(Problem) in
-      try handle(RouteContext(request, service))
+      try handle(RouteContext(service: service, routed: request))
     }
   }
 }
@@ -33,11 +34,6 @@ package struct APIRoute<Service: AnyObject & Sendable>: Sendable {
 package struct RouteContext<Service: AnyObject & Sendable>: Sendable {
   package let service: Service
   package let routed: RoutedRequest
-
-  init(_ routed: RoutedRequest, _ service: Service) {
-    self.routed = routed
-    self.service = service
-  }
 
   package var request: HTTPRequest { routed.request }
   package var path: [String: String] { routed.path }

@@ -1,5 +1,4 @@
 internal import Logging
-internal import EmbeddedHTTPServer
 internal import ReachabilityModel
 
 /// The access log, with one line per response.

@@ -1,6 +1,5 @@
 public import Credentials
 internal import Locks
-internal import EmbeddedHTTPServer
 public import ReachabilityModel
 
 /// What a request does, which determines the scope that it requires.

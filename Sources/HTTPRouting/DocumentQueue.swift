@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import EmbeddedHTTPServer
 internal import Locks
 
 /// Makes the responses whose cost grows with the number of targets, one at a time, beside the thread that serves requests.

@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import TextSyntax
 
 /// The parameters of a request for an event stream.

@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import ReachabilityModel
 
 /// Which `Host` a request may carry: the defence against DNS rebinding, where a page on a foreign name that resolves to

@@ -1,5 +1,4 @@
 internal import Locks
-internal import EmbeddedHTTPServer
 
 /// Requests that wait for a change of one resource, or of several by topic; a waiting request holds no thread.
 ///

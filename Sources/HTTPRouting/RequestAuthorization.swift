@@ -1,5 +1,4 @@
 internal import Credentials
-internal import EmbeddedHTTPServer
 internal import EventLoop
 internal import ReachabilityModel
 

@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import Synchronization
 
 /// The id that links a request to its log lines: the client's own if it is valid, otherwise a generated one.

@@ -4,7 +4,6 @@ package import HostProcess
 internal import Logging
 package import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import ServiceLifecycle
 package import StatusAPI

@@ -1,9 +1,7 @@
 internal import HostProcess
 internal import Locks
 internal import Logging
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import StatusAPI
 internal import Webhooks

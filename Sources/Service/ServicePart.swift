@@ -13,10 +13,6 @@ package protocol ServicePart: Sendable {
   func stop()
 }
 
-extension ServicePart {
-  package var router: Router? { nil }
-}
-
 /// What a ``ServicePart`` is made of.
 package struct ServicePartContext: Sendable {
   /// The HTTP service.

@@ -1,5 +1,4 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 
 /// `/livez`, `/readyz`, `/healthz` for orchestrators, in the format of Kubernetes' own components.

@@ -1,7 +1,6 @@
 internal import Compression
 internal import Contract
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import StatusPage
 

@@ -1,6 +1,5 @@
 internal import Compression
 internal import Credentials
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import Locks
 internal import StatusPage

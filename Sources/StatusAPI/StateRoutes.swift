@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import NetworkReachability
 
@@ -13,9 +12,9 @@ enum StateRoutes {
       throw Problem(.badRequest, "require must be reachable, got \((required ?? "").debugDescription)")
     }
     let isText = context.media == .text
-    let feed = context.service.events
-    return try ConditionalRequest(context.routed).reply(waitingOn: feed.statusWaiters) {
-      let documents = feed.documents
+    let events = context.service.events
+    return try ConditionalRequest(context.routed).reply(waitingOn: events.statusWaiters) {
+      let documents = events.documents
       var response = HTTPResponse(shared: isText ? documents.statusText : documents.status)
       if required != nil, !documents.snapshot.status.isReachable { response.status = 503 }
       return response
@@ -26,9 +25,9 @@ enum StateRoutes {
     pattern: "/interfaces", parameters: ["wait"], mediaTypes: [.json], isCacheable: true,
     summary: "the kernel's interfaces with type, state and addresses"
   ) { (context) throws(Problem) in
-    let feed = context.service.events
-    return try ConditionalRequest(context.routed).reply(waitingOn: feed.interfaceWaiters) {
-      HTTPResponse(shared: feed.documents.interfaces)
+    let events = context.service.events
+    return try ConditionalRequest(context.routed).reply(waitingOn: events.interfaceWaiters) {
+      HTTPResponse(shared: events.documents.interfaces)
     }
   }
 }

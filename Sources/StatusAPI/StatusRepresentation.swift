@@ -1,13 +1,12 @@
-internal import JSONFormat
-internal import NetworkReachability
-internal import ReachabilityModel
+package import JSONFormat
+package import ReachabilityModel
 
 /// The JSON document of `/status` and its parts.
 ///
 /// This is a public format: members may be added, not changed or removed.
-enum StatusRepresentation {
+package enum StatusRepresentation {
   /// Returns the whole document of `GET /status`.
-  static func document(_ snapshot: Snapshot, epoch: String) -> JSON {
+  package static func document(_ snapshot: Snapshot, epoch: String) -> JSON {
     guard case .object(let members) = verdict(snapshot, epoch: epoch) else { return .null }
     return .object(members + [.init(name: "interfaces", value: .array(snapshot.interfaces.map(brief)))])
   }
@@ -76,7 +75,7 @@ enum StatusRepresentation {
   private static func operationalState(_ interface: Interface) -> String { "\(interface.operationalState)" }
 
   /// Returns one line without its line end: `reachable ethernetOrWiFi eth0 via 10.0.0.1`, `notReachable noRoute`.
-  static func line(_ path: NetworkPath) -> String {
+  package static func line(_ path: NetworkPath) -> String {
     var words = [path.status.name]
     words += [path.status.connectionType?.rawValue, path.reason?.rawValue].compactMap(\.self)
     if let interface = path.interface { words.append(interface.name.withoutControls) }

@@ -1,5 +1,4 @@
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 extension StatusService.Configuration {

@@ -28,7 +28,10 @@ public final class StatusService: Sendable {
   /// The names that clients look up and watch.
   let hostNames = HostNameQuota()
   let hostLongPolls: HostLongPolls
-  let checks: CheckContext
+  /// Runs the checks that clients request.
+  let checker: Checker
+  /// Counts the checks that clients request.
+  package let checkQuota: CheckRequestQuota
   let targets: TargetContext
   /// The history; nil without a data directory.
   let history: HistoryKeeper?
@@ -100,10 +103,9 @@ public final class StatusService: Sendable {
       documentsAreLarge: { schedule.count > Self.directTargets })
     hostEvents = HostEventPublisher(monitor: monitor)
     hostLongPolls = HostLongPolls(monitor: monitor)
-    let modules: @Sendable () -> [CheckModule] = { settings.current.modules }
-    checks = CheckContext(
-      checker: checker, policy: policy, configuredModules: modules, quota: CheckRequestQuota(schedule))
-    targets = TargetContext(schedule: schedule, policy: policy, configuredModules: modules)
+    self.checker = checker
+    checkQuota = CheckRequestQuota(schedule)
+    targets = TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules })
     self.history = history
     (version, commit) = (configuration.version, configuration.commit)
     self.logger = logger
@@ -139,9 +141,6 @@ public final class StatusService: Sendable {
 
   /// Adds series to `/metrics`.
   public func add(_ source: MetricCollector) { metrics.add(source) }
-
-  /// Counts the checks that clients request.
-  package var checkQuota: CheckRequestQuota { checks.quota }
 
   /// The modules that targets may name besides the built-in ones.
   public var modules: [CheckModule] { settings.current.modules }

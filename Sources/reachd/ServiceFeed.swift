@@ -4,9 +4,7 @@ internal import EventLoop
 internal import JSONFormat
 internal import Locks
 internal import NetworkReachability
-internal import Probers
-internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
 internal import TextSyntax
 

@@ -65,6 +65,11 @@ struct TidyTests {
       "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Database", "Webhooks",
       "DequeModule", "Locks", "Logging",
     ],
+    "StatusClient": [
+      "StatusAPI", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
+      "JSONFormat",
+      "CCurl",
+    ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
       "StatusAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
@@ -86,6 +91,7 @@ struct TidyTests {
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
     "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "Contract", "NATSClient",
+    "StatusClient",
   ]
 
   let tree: SourceTree

@@ -1,10 +1,7 @@
 internal import HTTPRouting
-internal import EmbeddedHTTPServer
 internal import HostProcess
-internal import NetworkReachability
 internal import Probers
 internal import ReachabilityChecks
-internal import ReachabilityModel
 internal import StatusAPI
 internal import Webhooks
 

@@ -1,8 +1,6 @@
 internal import Credentials
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
-internal import ReachabilityModel
 internal import StatusAPI
 internal import YAMLTree
 

@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 package import HTTPRouting
 internal import ReachabilityChecks
 

@@ -1,7 +1,5 @@
 internal import HTTPRouting
-internal import NetworkReachability
 public import ReachabilityChecks
-internal import ReachabilityModel
 
 extension QuotaExcess: CustomStringConvertible {
   /// The limit, and the setting that raises it.

@@ -1,7 +1,5 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `GET /check` and `GET /explain`: one active check.
@@ -20,8 +18,8 @@ enum SingleCheckRoutes {
     let plan = try plan(context)
     let mustBeUp = try require(context)
     return .later { promise in
-      let run = plan.run(context.service.checks.checker) { outcomes in
-        context.service.checks.quota.charge(outcomes, context.routed)
+      let run = plan.run(context.service.checker) { outcomes in
+        context.service.checkQuota.charge(outcomes, context.routed)
         if let denial = outcomes.lazy.compactMap(Problem.init(denialOf:)).first {
           return promise.fulfil(context.answer(denial))
         }
@@ -44,8 +42,8 @@ enum SingleCheckRoutes {
   ) { (context) throws(Problem) in
     let plan = try plan(context)
     return .later { promise in
-      let run = plan.run(context.service.checks.checker) { outcomes in
-        context.service.checks.quota.charge(outcomes, context.routed)
+      let run = plan.run(context.service.checker) { outcomes in
+        context.service.checkQuota.charge(outcomes, context.routed)
         let snapshot = context.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
         let explanation = Diagnosis(of: outcome, in: snapshot)
@@ -72,14 +70,14 @@ enum SingleCheckRoutes {
     let parameters = CheckPlan.Parameters(
       target: query["target"], module: query["module"], timeout: query["timeout"], count: query["count"],
       ip: query["ip"], source: query["source"], interface: query["interface"], maxAge: query["maxAge"])
-    let desk = context.service.checks
+    let targets = context.service.targets
     let plan: CheckPlan
     do throws(CheckPlan.InvalidParameters) {
-      plan = try CheckPlan(parameters, modules: desk.modules, policy: desk.policy())
+      plan = try CheckPlan(parameters, modules: targets.modulesByName, policy: targets.policy())
     } catch {
       throw Problem(error)
     }
-    try context.service.checks.quota.admit(plan.requests.count, context.routed)
+    try context.service.checkQuota.admit(plan.requests.count, context.routed)
     return plan
   }
 }

@@ -24,7 +24,7 @@ package struct EventID: Hashable, CustomStringConvertible {
   }
 
   /// Returns a new random epoch.
-  static func newEpoch() -> String {
+  package static func newEpoch() -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 8 - digits.utf8.count) + digits
   }

@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import EventStreams
 internal import HTTPRouting
 internal import JSONFormat

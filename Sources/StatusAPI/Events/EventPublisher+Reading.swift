@@ -1,5 +1,4 @@
 internal import HTTPRouting
-internal import EmbeddedHTTPServer
 internal import EventStreams
 internal import History
 internal import Locks

@@ -3,7 +3,6 @@ package import History
 internal import JSONFormat
 package import EventStreams
 internal import Locks
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import NetworkReachability
 

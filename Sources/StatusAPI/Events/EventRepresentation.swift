@@ -1,10 +1,10 @@
-internal import JSONFormat
-internal import NetworkReachability
+package import JSONFormat
+package import NetworkReachability
 
 /// The data of the events of `/events`.
 ///
 /// This is a public format: members may be added, not changed or removed.
-enum EventRepresentation {
+package enum EventRepresentation {
   /// Returns the event's name on the stream; nil for transitions that the stream does not carry.
   static func name(_ transition: Transition) -> String? {
     switch transition.change {
@@ -17,7 +17,7 @@ enum EventRepresentation {
   }
 
   /// Returns the data of an event; `snapshot` is the state after it.
-  static func data(_ transition: Transition, _ snapshot: Snapshot, epoch: String) -> JSON {
+  package static func data(_ transition: Transition, _ snapshot: Snapshot, epoch: String) -> JSON {
     var members = head(transition, epoch: epoch)
     func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
     switch transition.change {
@@ -54,7 +54,7 @@ enum EventRepresentation {
   }
 
   /// Returns the data of a `host` event, which has no id, because it is not part of the machine's history.
-  static func host(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
+  package static func host(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
     .members([
       "type": "host",
       "time": .string(transition.time.description),

@@ -1,7 +1,6 @@
 internal import EventStreams
 internal import HTTPRouting
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 // What a stream selects.
 extension EventRoutes {

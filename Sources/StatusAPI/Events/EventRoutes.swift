@@ -2,9 +2,7 @@ internal import Database
 internal import History
 internal import JSONFormat
 internal import EventStreams
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `GET /events`: the stream of transitions, or an array of the recent ones.

@@ -1,8 +1,6 @@
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import History
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 extension RequestContext {

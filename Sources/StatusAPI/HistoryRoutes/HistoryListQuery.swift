@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import History
 internal import JSONFormat

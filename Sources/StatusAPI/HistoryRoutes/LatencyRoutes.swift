@@ -1,5 +1,4 @@
 internal import Database
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import History
 internal import JSONFormat

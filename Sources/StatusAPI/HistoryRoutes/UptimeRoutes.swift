@@ -1,9 +1,7 @@
 internal import Database
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import History
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import TextSyntax
 

@@ -1,9 +1,7 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import Logging
 internal import NetworkReachability
-internal import ReachabilityModel
 
 /// A parsed request for a host.
 struct HostRouteRequest: Sendable {

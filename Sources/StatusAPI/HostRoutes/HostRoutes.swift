@@ -1,5 +1,4 @@
 internal import Locks
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import NetworkReachability
 

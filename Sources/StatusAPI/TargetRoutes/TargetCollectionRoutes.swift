@@ -1,7 +1,5 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `/targets`: the list of registered targets, and the registration of one or many.

@@ -1,7 +1,5 @@
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `GET /targets/{id}/explain`: the diagnosis of a registered target.

@@ -1,7 +1,5 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import TextSyntax
 
@@ -40,7 +38,7 @@ package struct TargetListQuery {
   }
 
   private func body(_ page: ArraySlice<TargetReport>, _ next: String?, _ context: RequestContext) -> [UInt8] {
-    if context.media == .text { return page.flatMap { Array((TargetFormatter.line($0, visibility) + "\n").utf8) } }
+    if context.media == .text { return page.flatMap { Array((TargetRepresentation.line($0, visibility) + "\n").utf8) } }
     let documents = page.map { TargetRepresentation.document($0, visibility, context.service.monitor) }
     return JSON.members(["targets": .array(documents), "next": .text(next)]).bytes + [0x0a]
   }

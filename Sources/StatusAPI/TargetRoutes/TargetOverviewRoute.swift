@@ -1,12 +1,10 @@
 internal import Compression
 internal import Database
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import Locks
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 /// `GET /targets/overview`: all registered targets in columns, without pages.
 enum TargetOverviewRoute {

@@ -1,7 +1,5 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
 internal import HTTPRouting
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `/targets/{id}`: one registered target.
@@ -15,10 +13,10 @@ enum TargetRoutes {
     pattern: "/targets/{id}", parameters: ["wait"], mediaTypes: [.json], summary: "one registered target with its state"
   ) { (context) throws(Problem) in
     let id = try report(context).definition.id
-    let feed = context.service.events
+    let events = context.service.events
     let visibility = TargetVisibility(context.routed)
-    return try ConditionalRequest(context.routed).reply(waitingOn: feed.targetWaiters, topic: id) {
-      let last = feed.lastEvent
+    return try ConditionalRequest(context.routed).reply(waitingOn: events.targetWaiters, topic: id) {
+      let last = events.lastEvent
       guard let report = context.service.targets.schedule.report(of: id) else {
         return context.answer(Problem(.missing, id))
       }
@@ -72,7 +70,7 @@ enum TargetRoutes {
     guard !report.definition.isPaused else {
       throw Problem(.conflict, "the target is paused; resume it, or use GET /check")
     }
-    try context.service.checks.quota.admit(1, context.routed)
+    try context.service.checkQuota.admit(1, context.routed)
     let visibility = TargetVisibility(context.routed)
     return .later { promise in
       let id = report.definition.id
@@ -102,7 +100,7 @@ enum TargetRoutes {
     if !isPaused, let report = context.service.targets.schedule.report(of: id), report.definition.isPaused,
       report.origin == .configuration
     {
-      try context.service.checks.quota.admit(1, context.routed)
+      try context.service.checkQuota.admit(1, context.routed)
     }
     do throws(ScheduleChangeError) {
       let report = try context.service.targets.schedule.pause(

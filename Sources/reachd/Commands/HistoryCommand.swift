@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import HostProcess
 internal import JSONFormat
 internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
 internal import TextSyntax
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Probers
 internal import ReachabilityModel
+internal import StatusClient
 internal import TextSyntax
 
 /// `reachd targets rm`.

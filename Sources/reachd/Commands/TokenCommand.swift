@@ -3,7 +3,6 @@ internal import Credentials
 internal import HTTPRouting
 internal import HostProcess
 internal import NetworkReachability
-internal import ReachabilityModel
 internal import StatusAPI
 internal import TextSyntax
 

@@ -3,6 +3,7 @@ import Foundation
 import NetworkReachability
 import Probers
 import StatusAPI
+import StatusClient
 import TestSupport
 import Testing
 

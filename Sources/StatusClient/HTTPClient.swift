@@ -1,5 +1,5 @@
 internal import CCurl
-internal import Glibc
+internal import Probers
 
 /// A blocking HTTP client for the command line: a status page, a health check, a change of a target, an event stream.
 ///
@@ -41,20 +41,6 @@ public enum HTTPClient {
     public var contentType: String?
     /// The body.
     public var body: [UInt8]
-  }
-
-  /// Sends a GET request; see ``send(_:maximumBody:)``.
-  public static func get(
-    url: String, headers: [String: String] = [:], timeout: Duration, maximumBody: Int, authorities: String? = nil,
-    unixSocket: String? = nil, allowsUntrusted: Bool = false
-  ) throws(HTTPClientError) -> (status: Int, contentType: String?, body: [UInt8]) {
-    var request = Request(url, timeout: timeout)
-    request.headers = headers
-    request.authorities = authorities
-    request.unixSocket = unixSocket
-    request.allowsUntrusted = allowsUntrusted
-    let response = try send(request, maximumBody: maximumBody)
-    return (response.status, response.contentType, response.body)
   }
 
   /// Sends a request once and waits for the whole response.
@@ -102,7 +88,7 @@ public enum HTTPClient {
   ) throws(HTTPClientError) -> Response {
     try check(request)
     let url = request.url
-    guard CurlLibrary.globalCode == CURLE_OK, let handle = unsafe curl_easy_init() else {
+    guard CurlLibrary.isInitialized, let handle = unsafe curl_easy_init() else {
       throw HTTPClientError(reason: .failed, url: url, message: "libcurl could not be initialised")
     }
     defer { unsafe curl_easy_cleanup(handle) }
@@ -157,7 +143,6 @@ public enum HTTPClient {
       let value = unsafe field?.pointee.value
     else { return nil }
     let seconds = unsafe curl_getdate(value, nil)
-    // libcurl accepts years of ten digits.
     return (0...Limits.latestSecond).contains(seconds) ? seconds : nil
   }
 }

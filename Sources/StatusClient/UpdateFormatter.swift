@@ -1,5 +1,6 @@
 internal import JSONFormat
 public import NetworkReachability
+internal import StatusAPI
 
 /// The state of this machine as text, without HTTP, in the formats of `/status`.
 public enum StatusFormatter {

@@ -1,16 +1,14 @@
-internal import ReachabilityModel
-
 /// The URL of a service: `http://host:8080`, `https://host:8443/prefix` or `unix:/run/reachd.sock`.
-struct ServiceURL {
+package struct ServiceURL {
   /// Why a text is no URL of a service.
-  struct Invalid: Error, CustomStringConvertible {
-    var description: String
+  package struct Invalid: Error, CustomStringConvertible {
+    package var description: String
   }
 
   /// The beginning of every request's URL, without a slash at its end.
-  let root: String
+  package let root: String
   /// The path of the Unix-domain socket; nil for TCP.
-  let socket: String?
+  package let socket: String?
 
   /// Parses a URL.
   ///
@@ -18,7 +16,7 @@ struct ServiceURL {
   ///   - text: the URL.
   ///   - origin: the option or variable with the URL, for the error.
   /// - Throws: what is wrong, and what would be right.
-  init(_ text: String, from origin: String) throws(Invalid) {
+  package init(_ text: String, from origin: String) throws(Invalid) {
     let quoted = text.debugDescription
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst("unix:".count))

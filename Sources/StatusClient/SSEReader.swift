@@ -8,9 +8,6 @@ package struct SSEReader {
     package var data = ""
   }
 
-  /// The longest frame in bytes: a snapshot has a few kilobytes per interface.
-  private static let frameByteLimit = 8 << 20
-
   /// The last id, for `Last-Event-ID`; nil before the first one.
   package private(set) var lastID: String?
   private var line: [UInt8] = []
@@ -26,7 +23,7 @@ package struct SSEReader {
     var events: [Event] = []
     for byte in part {
       frameBytes += 1
-      guard frameBytes <= Self.frameByteLimit else { return nil }
+      guard frameBytes <= Limits.frameBytes else { return nil }
       guard byte == UInt8(ascii: "\n") else {
         line.append(byte)
         continue

@@ -1,5 +1,6 @@
 internal import JSONFormat
 public import ReachabilityChecks
+internal import StatusAPI
 
 /// Checks as text, without HTTP, in the formats of `/check` and `/explain`.
 public enum CheckFormatter {

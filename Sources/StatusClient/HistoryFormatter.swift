@@ -1,5 +1,6 @@
 public import JSONFormat
 internal import ReachabilityModel
+internal import StatusAPI
 
 /// The history and the uptime as text.
 public enum HistoryFormatter {

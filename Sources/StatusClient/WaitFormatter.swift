@@ -1,6 +1,7 @@
 internal import JSONFormat
 public import ReachabilityChecks
 public import ReachabilityModel
+internal import StatusAPI
 
 /// The result of a wait for targets as JSON.
 public enum WaitFormatter {

@@ -1,5 +1,5 @@
 internal import CCurl
-internal import Glibc
+internal import Probers
 
 /// Validation and libcurl's options of a request.
 extension HTTPClient {
@@ -92,8 +92,8 @@ extension HTTPClient {
         .tls
       default: .failed
       }
-    if let refusal = TLSRefusal(message: words) {
-      return HTTPClientError(reason: .tls, url: url, message: refusal.message)
+    if let refusal = CurlLibrary.refusal(message: words) {
+      return HTTPClientError(reason: .tls, url: url, message: refusal)
     }
     let text = unsafe words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
     return HTTPClientError(reason: reason, url: url, message: text)
@@ -105,8 +105,6 @@ private func refuseRenegotiation(
   _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
   _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
-  if let handle = unsafe context, let session = unsafe ccurl_tls_session(handle) {
-    unsafe TLSPeerLimits.watchHandshake(OpaquePointer(session))
-  }
+  if let handle = unsafe context { unsafe CurlLibrary.refuseRenegotiation(of: handle) }
   return CURL_PREREQFUNC_OK
 }
