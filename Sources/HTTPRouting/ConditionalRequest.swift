@@ -1,5 +1,3 @@
-package import EmbeddedHTTPServer
-
 /// Which changes may concern a request that waits.
 package struct ChangeFilter<Change>: Sendable {
   /// Whether a change may concern the request.

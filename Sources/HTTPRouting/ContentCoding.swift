@@ -1,6 +1,4 @@
 internal import Compression
-package import EmbeddedHTTPServer
-
 /// Content coding with gzip (RFC 9110 §8.4.1.3), for routes whose representations are large.
 ///
 /// Compression takes about 10 ms per MiB, too long for the thread that serves requests: these routes are queued, or answer

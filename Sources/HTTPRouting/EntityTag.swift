@@ -1,4 +1,3 @@
-package import EmbeddedHTTPServer
 internal import TextSyntax
 
 /// An entity tag (RFC 9110 §8.8.3).

@@ -1,5 +1,3 @@
-package import EmbeddedHTTPServer
-
 /// The representations of this API, and the selection by an `Accept` header (RFC 9110 §12.5.1).
 package enum MediaType: String, Sendable {
   case json = "application/json"

@@ -1,5 +1,3 @@
-package import EmbeddedHTTPServer
-
 /// What foreign web pages may do through a user's browser (the Fetch standard, Fetch Metadata, CORS).
 ///
 /// The browser itself prevents them from reading, unless their origin is allowed; `*` never is. Requests that do more

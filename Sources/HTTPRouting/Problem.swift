@@ -1,6 +1,4 @@
 internal import JSONFormat
-package import EmbeddedHTTPServer
-
 /// A client or server error as RFC 9457 problem details.
 package struct Problem: Error {
   /// The closed list of errors, with the HTTP status of each.

@@ -1,5 +1,3 @@
-package import EmbeddedHTTPServer
-
 /// The header fields of a representation.
 package enum RepresentationHeaders {
   package static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {

@@ -1,6 +1,4 @@
 package import JSONFormat
-package import EmbeddedHTTPServer
-
 /// An invalid part of a body and the reason (RFC 9457 §3).
 package struct FieldError: Equatable, Sendable {
   /// The JSON pointer to the part (RFC 6901): `/3/timeout`.

@@ -1,4 +1,3 @@
-package import EmbeddedHTTPServer
 internal import ReachabilityModel
 
 /// A request that a router has accepted for a route.

@@ -1,4 +1,3 @@
-package import EmbeddedHTTPServer
 internal import EventStreams
 internal import ReachabilityModel
 
