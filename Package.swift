@@ -56,7 +56,7 @@ func tests(
 
 /// What the tests and the fuzzer of damaged databases use.
 let storeRobustness: [Target.Dependency] = [
-  "StatusAPI", "Events", "FleetAPI", "Webhooks", "History", "Database", "HostProcess", "Credentials",
+  "StatusAPI", "Events", "FleetAPI", "HTTPRouting", "Webhooks", "History", "Database", "HostProcess", "Credentials",
   "ReachabilityChecks",
   "ReachabilityFleet", "ReachabilityModel", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
   "EventLoop", "JSONFormat", "Locks", "TestSupport", deque, logging,
@@ -148,7 +148,7 @@ let package = Package(
       "Webhooks",
       [
         "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
-        "JSONFormat", deque,
+        "JSONFormat", "TextSyntax", deque,
         logging,
       ]),
     module("ReachabilityFleet", ["ReachabilityModel"]),
@@ -158,12 +158,21 @@ let package = Package(
       "Events",
       ["EventStreams", "History", "NetworkReachability", "ReachabilityModel", "JSONFormat", "Locks", deque]),
 
-    // Layer 3: the JSON documents and the HTTP routes.
+    // Layer 2: HTTP routes without a resource of their own.
+    module(
+      "HTTPRouting",
+      [
+        "EmbeddedHTTPServer", "EventStreams", "EventLoop", "ReachabilityModel", "JSONFormat", "Compression",
+        "Credentials",
+        "Locks", "TextSyntax", deque, logging,
+      ]),
+
+    // Layer 3: the JSON documents and the routes of a node.
     module(
       "StatusAPI",
       [
-        "Events", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
-        "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
+        "HTTPRouting", "Events", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
         "History", "Locks", "TextSyntax", deque, logging,
       ]),
 
@@ -171,19 +180,28 @@ let package = Package(
     module(
       "FleetAPI",
       [
-        "StatusAPI", "Events", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "ReachabilityFleet",
-        "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "History", "Webhooks", "Locks", deque,
-        logging,
+        "StatusAPI", "HTTPRouting", "Events", "TextSyntax", "ReachabilityChecks", "NetworkReachability",
+        "ReachabilityModel", "ReachabilityFleet", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage",
+        "History", "Webhooks", "Locks", deque, logging,
       ]),
 
     // Layer 4: composition and configuration of the service, for any executable.
     module(
       "Service",
       [
-        "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
+        "StatusAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "History",
         "EmbeddedHTTPServer", "EventLoop", "Probers", "YAMLTree", "Locks", "TextSyntax", "HostProcess", "Credentials",
         logging, lifecycle,
         unixSignals,
+      ]),
+
+    // Layer 4: what the commands that use a service are made of.
+    module(
+      "StatusClient",
+      [
+        "StatusAPI", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
+        "JSONFormat", "CCurl",
       ]),
 
     // Layer 4: what commands show on a terminal, without a terminal.
@@ -193,7 +211,9 @@ let package = Package(
     .executableTarget(
       name: "reachd",
       dependencies: [
-        "Service", "StatusAPI", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "History",
+        "Service", "StatusClient", "StatusAPI", "HTTPRouting", "ReachabilityChecks", "NetworkReachability",
+        "ReachabilityModel",
+        "History",
         "EmbeddedHTTPServer", "Probers", "JSONFormat", "HostProcess", "Credentials", "TerminalUI", "EventLoop",
         "Locks", "TextSyntax", arguments, deque, logging, system, subprocess,
       ],
@@ -203,7 +223,8 @@ let package = Package(
     .executableTarget(
       name: "reachd-fleet",
       dependencies: [
-        "Service", "StatusAPI", "FleetAPI", "JetStream", "NATSClient", "ReachabilityFleet", "ReachabilityChecks",
+        "Service", "StatusAPI", "FleetAPI", "HTTPRouting", "JetStream", "NATSClient", "ReachabilityFleet",
+        "ReachabilityChecks",
         "NetworkReachability",
         "ReachabilityModel", "History", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "HostProcess", "Locks",
         arguments, logging,
@@ -235,7 +256,10 @@ let package = Package(
     tests("HostResolverTests", ["HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
     tests(
       "ProbersTests",
-      ["Probers", "HostResolver", "EventLoop", "ReachabilityModel", "HostProcess", "Locks", "TestSupport"]),
+      [
+        "Probers", "StatusClient", "HostResolver", "EventLoop", "ReachabilityModel", "HostProcess", "Locks",
+        "TestSupport",
+      ]),
     tests(
       "EmbeddedHTTPServerTests",
       ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
@@ -266,7 +290,8 @@ let package = Package(
     tests(
       "StatusAPITests",
       [
-        "StatusAPI", "Events", "FleetAPI", "Webhooks", "ReachabilityChecks", "ReachabilityFleet", "NetworkReachability",
+        "StatusClient", "StatusAPI", "Events", "FleetAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks",
+        "ReachabilityFleet", "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
         "History", "Database",
         "TestSupport", "Locks", deque, logging,
@@ -274,7 +299,8 @@ let package = Package(
     tests(
       "ContractTests",
       [
-        "StatusAPI", "Events", "FleetAPI", "ReachabilityFleet", "ReachabilityChecks", "NetworkReachability",
+        "StatusAPI", "Events", "FleetAPI", "HTTPRouting", "ReachabilityFleet", "ReachabilityChecks",
+        "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "History",
         "Database", "YAMLTree", "StatusPage", "TestSupport",
         deque,
@@ -286,7 +312,9 @@ let package = Package(
     tests(
       "ReachdTests",
       [
-        "Service", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers", "Locks", "YAMLTree",
+        "Service", "StatusClient", "HTTPRouting", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers",
+        "Locks",
+        "YAMLTree",
         "Credentials", "Contract",
         "StatusAPI", "TestSupport",
         logging,

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import EventStreams
 internal import History
 internal import Locks
-internal import NetworkReachability
 internal import ReachabilityChecks
 public import ReachabilityFleet
 internal import StatusAPI

@@ -1,5 +1,5 @@
-internal import EmbeddedHTTPServer
 internal import EventStreams
+internal import HTTPRouting
 internal import JSONFormat
 internal import Locks
 internal import NetworkReachability
@@ -15,38 +15,37 @@ enum FleetCheckRoute {
   /// The buffer of a response in lines: those of the most agents, at most 300 bytes each.
   private static let streamBytes = 16 * 1024
 
-  static func check(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      method: "POST", pattern: "/fleet/checks", scope: .check, mediaTypes: [.json, .ndjson],
-      summary: "check a target of the fleet now, from several agents"
-    ) { (context) throws(Problem) in
-      let body = try RequestBody.json(context.request)
-      if let other = body.members?.first(where: { $0.name != "target" && $0.name != "count" }) {
-        let pointer = FieldError.pointerSegment(other.name)
-        throw Problem(fields: [FieldError(pointer: pointer, detail: "unknown field; expected one of target, count")])
+  static let check = FleetRoute(
+    method: "POST", pattern: "/fleet/checks", scope: .check, mediaTypes: [.json, .ndjson],
+    summary: "check a target of the fleet now, from several agents"
+  ) { (context) throws(Problem) in
+    let fleet = context.service.fleet
+    let body = try RequestBody.json(context.request)
+    if let other = body.members?.first(where: { $0.name != "target" && $0.name != "count" }) {
+      let pointer = FieldError.pointerSegment(other.name)
+      throw Problem(fields: [FieldError(pointer: pointer, detail: "unknown field; expected one of target, count")])
+    }
+    let snapshot = fleet.snapshot
+    guard let id = body.text("target") else {
+      throw Problem(fields: [FieldError(pointer: "/target", detail: "expected the id of a target of the fleet")])
+    }
+    guard let target = snapshot.fold.targets[id] else { throw Problem(missingFleetTarget: id) }
+    let present = target.assigned.filter { snapshot.fold.nodes[$0]?.state == .present }
+    let count = body["count"] == nil ? min(present.count, agentLimit) : body.count("count") ?? 0
+    guard (1...agentLimit).contains(count) || body["count"] == nil else {
+      throw Problem(
+        fields: [FieldError(pointer: "/count", detail: "expected an integer from 1 to \(agentLimit)")])
+    }
+    guard !present.isEmpty else { throw Problem(.conflict, "no agent that is assigned to \(id) is present") }
+    try context.service.quota.admit(min(count, present.count), context.routed)
+    let agents = Array(FleetRendezvousHash.order(present, for: id).prefix(count))
+    if context.media == .ndjson { return .now(lines(id, agents, fleet)) }
+    return .later { promise in
+      let results = Collector(agents.count) { documents in
+        let sorted = documents.sorted { $0.agent < $1.agent }.map(\.document)
+        promise.fulfil(context.document(.members(["target": .string(id), "results": .array(sorted)])))
       }
-      let snapshot = fleet.snapshot
-      guard let id = body.text("target") else {
-        throw Problem(fields: [FieldError(pointer: "/target", detail: "expected the id of a target of the fleet")])
-      }
-      guard let target = snapshot.fold.targets[id] else { throw Problem(missingFleetTarget: id) }
-      let present = target.assigned.filter { snapshot.fold.nodes[$0]?.state == .present }
-      let count = body["count"] == nil ? min(present.count, agentLimit) : body.count("count") ?? 0
-      guard (1...agentLimit).contains(count) || body["count"] == nil else {
-        throw Problem(
-          fields: [FieldError(pointer: "/count", detail: "expected an integer from 1 to \(agentLimit)")])
-      }
-      guard !present.isEmpty else { throw Problem(.conflict, "no agent that is assigned to \(id) is present") }
-      try SingleCheckRoutes.enforceRateLimit(min(count, present.count), context)
-      let agents = Array(FleetRendezvousHash.order(present, for: id).prefix(count))
-      if context.media == .ndjson { return .now(lines(id, agents, fleet)) }
-      return .later { promise in
-        let results = Collector(agents.count) { documents in
-          let sorted = documents.sorted { $0.agent < $1.agent }.map(\.document)
-          promise.fulfil(context.document(.members(["target": .string(id), "results": .array(sorted)])))
-        }
-        request(id, agents, fleet) { results.add($0, $1) }
-      }
+      request(id, agents, fleet) { results.add($0, $1) }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import ReachabilityFleet
 
 /// Whether the engine works for a replica: a pure state machine over its contacts and publications.

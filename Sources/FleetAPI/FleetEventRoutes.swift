@@ -1,6 +1,6 @@
 internal import Events
-internal import EmbeddedHTTPServer
 internal import EventStreams
+internal import HTTPRouting
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
@@ -14,30 +14,27 @@ enum FleetEventRoutes {
   private static let isBehind = Problem(
     .engineUnavailable, "this replica has not read the stream up to this id; retry, or ask another replica",
     headers: ["Retry-After": "1"])
-  /// Event types that `types` does not filter.
-  private static let unfilteredTypes: Set<Substring> = ["snapshot", "gap", "bye"]
 
-  static func events(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      pattern: "/fleet/events", parameters: ["types", "target", "agent", "zone", "lastEventId"],
-      repeatable: ["target", "agent", "zone"],
-      mediaTypes: [.eventStream],
-      summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
-    ) { (context) throws(Problem) in
-      let selection = try selection(context)
-      let known = context.lastEventID
-      let id = known.flatMap(FleetEventID.init)
-      if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
-      guard case .wait = fleet.subscribe(after: id).resume else {
-        return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
-      }
-      return .later { promise in
-        let position = FleetEngineStreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
-        fleet.wait(for: position, within: patience) { _ in
-          let (resume, _, snapshot) = fleet.subscribe(after: id)
-          guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
-          promise.fulfil(stream(fleet, known, resume, selection))
-        }
+  static let events = FleetRoute(
+    pattern: "/fleet/events", parameters: ["types", "target", "agent", "zone", "lastEventId"],
+    repeatable: ["target", "agent", "zone"],
+    mediaTypes: [.eventStream],
+    summary: "every event of the fleet as Server-Sent Events, starting with the current counts"
+  ) { (context) throws(Problem) in
+    let fleet = context.service.fleet
+    let selection = try selection(context)
+    let known = context.routed.lastEventID
+    let id = known.flatMap(FleetEventID.init)
+    if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
+    guard case .wait = fleet.subscribe(after: id).resume else {
+      return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
+    }
+    return .later { promise in
+      let position = FleetEngineStreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
+      fleet.wait(for: position, within: patience) { _ in
+        let (resume, _, snapshot) = fleet.subscribe(after: id)
+        guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
+        promise.fulfil(stream(fleet, known, resume, selection))
       }
     }
   }
@@ -58,11 +55,8 @@ enum FleetEventRoutes {
     case (nil, _): preamble = SSEFrame.retry + start(fleet, snapshot)
     }
     let feed = EventStreamResponse.Feed(log: fleet.log, cursor: cursor, selection: selection)
-    let headers: HTTPHeaders = [
-      "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
-    ]
     return HTTPResponse(
-      headers: SecurityHeaders.merged(into: headers),
+      headers: RepresentationHeaders.ofEventStream,
       body: .stream(
         EventStreamResponse(
           feeds: [feed], preamble: preamble, heartbeat: EventStreamResponse.Heartbeat(bytes: SSEFrame.comment))))
@@ -74,22 +68,16 @@ enum FleetEventRoutes {
       + SSEFrame.event("snapshot", FleetRepresentation.overview(snapshot, replica: fleet.id))
   }
 
-  private static func selection(_ context: RequestContext) throws(Problem) -> EventLog.Selection {
-    var mask: UInt64 = .max
-    if let types = context.query["types"] {
-      mask = FleetEventRepresentation.Kind.gap.mask
-      for type in ListParameter.words(types) where !unfilteredTypes.contains(type) {
-        guard let kind = FleetEventRepresentation.Kind.allCases.first(where: { $0.name == type }) else {
-          let known = FleetEventRepresentation.Kind.allCases.map(\.name).joined(separator: ", ")
-          throw Problem(
-            .badRequest, "unknown event type \(type.prefix(80).debugDescription); expected one of \(known)")
-        }
-        mask |= kind.mask
-      }
+  private static let types = FleetEventRepresentation.Kind.allCases.map { (name: $0.name, mask: $0.mask) }
+
+  private static func selection(_ context: FleetRequest) throws(Problem) -> EventLog.Selection {
+    func labels(_ parameter: String, isValid: (String) -> Bool = TargetSpec.isID) throws(Problem) -> [UInt64]? {
+      try EventStreamParameters.names(parameter, context.routed, isValid: isValid)?.map(EventLog.label)
     }
+    let kinds = try EventStreamParameters.kinds(context.routed, among: types)
+    // A client must not miss that events are missing.
     return EventLog.Selection(
-      kinds: mask, topics: try EventRoutes.selected("target", context),
-      sources: try EventRoutes.selected("agent", context),
-      groups: try EventRoutes.selected("zone", context, areIDs: false))
+      kinds: kinds.map { $0 | FleetEventRepresentation.Kind.gap.mask } ?? .max, topics: try labels("target"),
+      sources: try labels("agent"), groups: try labels("zone") { _ in true })
   }
 }

@@ -1,8 +1,8 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
-internal import StatusAPI
+internal import TextSyntax
 
 /// `GET /fleet/matrix`: what each agent says about each target and each other agent.
 enum FleetMatrixRoute {
@@ -10,28 +10,27 @@ enum FleetMatrixRoute {
   static let defaultLimit = 1000
   static let limitMaximum = 10_000
 
-  static func matrix(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
-      mediaTypes: [.json, .csv], isCompressible: true, queueing: .always,
-      summary: "what each agent says about each target and other agent"
-    ) { (context) throws(Problem) in
-      let snapshot = fleet.snapshot
-      let query = try FleetMatrixQuery(context)
-      let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
-      if query.isGrouped { return .now(groups(snapshot, query, after: try cursor(context, parts: 3), limit, context)) }
-      let (cells, next) = page(snapshot, query, after: try cursor(context, parts: 2), limit)
-      if context.media == .csv {
-        let lines = cells.map { line($0, snapshot) }
-        return .now(csv("target,agent,zone,state,reason,since", lines, next, context))
-      }
-      let documents = cells.map { FleetRepresentation.cell($0.target, $0.agent, snapshot.fold.nodes[$0.agent]) }
-      return .now(context.document(.members(["cells": .array(documents), "next": .text(next)])))
+  static let matrix = FleetRoute(
+    pattern: "/fleet/matrix", parameters: ["of", "from", "to", "zone", "state", "group", "limit", "cursor"],
+    mediaTypes: [.json, .csv], isCompressible: true, queueing: .always,
+    summary: "what each agent says about each target and other agent"
+  ) { (context) throws(Problem) in
+    let fleet = context.service.fleet
+    let snapshot = fleet.snapshot
+    let query = try FleetMatrixQuery(context)
+    let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
+    if query.isGrouped { return .now(groups(snapshot, query, after: try cursor(context, parts: 3), limit, context)) }
+    let (cells, next) = page(snapshot, query, after: try cursor(context, parts: 2), limit)
+    if context.media == .csv {
+      let lines = cells.map { line($0, snapshot) }
+      return .now(csv("target,agent,zone,state,reason,since", lines, next, context))
     }
+    let documents = cells.map { FleetRepresentation.cell($0.target, $0.agent, snapshot.fold.nodes[$0.agent]) }
+    return .now(context.document(.members(["cells": .array(documents), "next": .text(next)])))
   }
 
   /// The parts of the parameter `cursor`; nil without it.
-  private static func cursor(_ context: RequestContext, parts count: Int) throws(Problem) -> [String]? {
+  private static func cursor(_ context: FleetRequest, parts count: Int) throws(Problem) -> [String]? {
     guard let text = context.query["cursor"] else { return nil }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == count else {
@@ -76,7 +75,7 @@ enum FleetMatrixRoute {
 
   private static func groups(
     _ snapshot: FleetSnapshot, _ query: FleetMatrixQuery, after cursor: [String]?, _ limit: Int,
-    _ context: RequestContext
+    _ context: FleetRequest
   ) -> HTTPResponse {
     let all = FleetZoneMatrix(snapshot, subjects: query.subjects, target: query.target, where: query.includes).groups
     // The last group of the page before may be gone.
@@ -109,7 +108,7 @@ enum FleetMatrixRoute {
   private static func field(_ zone: String) -> String { zone.filter { $0 != "," && $0 != "\"" && !$0.isNewline } }
 
   private static func csv(
-    _ header: String, _ lines: [String], _ next: String?, _ context: RequestContext
+    _ header: String, _ lines: [String], _ next: String?, _ context: FleetRequest
   ) -> HTTPResponse {
     let text = ([header] + lines).joined(separator: "\r\n") + "\r\n"
     var headers = RepresentationHeaders.headers(.csv)
@@ -133,13 +132,13 @@ struct FleetMatrixQuery {
   let state: TargetState?
   let isGrouped: Bool
 
-  init(_ context: RequestContext) throws(Problem) {
-    subjects = try Self.value("of", FleetMatrixSubjects.self, context)
-    state = try Self.value("state", TargetState.self, context)
+  init(_ context: FleetRequest) throws(Problem) {
+    subjects = try context.routed.value("of")
+    state = try context.routed.value("state")
     agent = context.query["from"]
     target = context.query["to"]
     zone = context.query["zone"]
-    isGrouped = try Self.value("group", Grouping.self, context) != nil
+    isGrouped = try context.routed.value("group", of: Grouping.self) != nil
     guard !isGrouped || state == nil else {
       throw Problem(.badRequest, "state does not apply to group=zone, whose groups have the number of each state")
     }
@@ -150,16 +149,4 @@ struct FleetMatrixQuery {
   }
 
   private enum Grouping: String, CaseIterable { case zone }
-
-  private static func value<Value: RawRepresentable & CaseIterable>(
-    _ name: String, _ type: Value.Type, _ context: RequestContext
-  ) throws(Problem) -> Value? where Value.RawValue == String {
-    guard let text = context.query[name] else { return nil }
-    guard let value = Value(rawValue: text) else {
-      let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(
-        .badRequest, "unknown \(name) \(text.prefix(80).debugDescription); expected one of \(known)")
-    }
-    return value
-  }
 }

@@ -1,6 +1,5 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import ReachabilityFleet
-internal import StatusAPI
 
 /// Changes of the fleet by clients: a message is published, and the response sent when this replica has read it.
 enum FleetPublication {
@@ -8,11 +7,10 @@ enum FleetPublication {
   static let timeLimit = Duration.seconds(5)
 
   static func reply(
-    _ message: FleetMessage, _ context: RequestContext, _ fleet: FleetService,
-    _ answer: @escaping @Sendable (FleetSnapshot) -> HTTPResponse
+    _ message: FleetMessage, _ context: FleetRequest, _ answer: @escaping @Sendable (FleetSnapshot) -> HTTPResponse
   ) -> HTTPReply {
     .later { promise in
-      publish(message, fleet) { result in
+      publish(message, context.service.fleet) { result in
         promise.fulfil(result.map(answer) ?? context.answer(unavailable))
       }
     }

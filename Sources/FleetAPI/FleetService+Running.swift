@@ -1,9 +1,9 @@
+internal import HTTPRouting
 internal import Dispatch
 internal import EventStreams
 internal import Locks
 internal import Logging
 internal import ReachabilityFleet
-internal import StatusAPI
 
 extension FleetService {
   private static let start = ContinuousClock.now

@@ -1,11 +1,9 @@
 internal import Dispatch
 internal import EventStreams
-internal import JSONFormat
+internal import HTTPRouting
 internal import Locks
 public import Logging
-internal import NetworkReachability
 public import ReachabilityFleet
-internal import StatusAPI
 
 /// A replica of the fleet: it runs a ``FleetReplica`` on an engine, and has the state that the routes under `/fleet`
 /// serve.

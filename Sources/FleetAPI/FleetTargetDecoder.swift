@@ -1,5 +1,5 @@
+internal import HTTPRouting
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityFleet
 internal import StatusAPI
 

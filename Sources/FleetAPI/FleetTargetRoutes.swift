@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
@@ -6,33 +6,30 @@ internal import StatusAPI
 
 /// `/fleet/targets`: what the agents check.
 enum FleetTargetRoutes {
-  static func all(_ fleet: FleetService) -> [APIRoute] {
-    [list(fleet), post(fleet), get(fleet), put(fleet), delete(fleet)]
-  }
+  static let all = [list, post, get, put, delete]
 
-  static func list(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
-      isCompressible: true, queueing: .always, summary: "the targets of the fleet with their verdicts"
-    ) { (context) throws(Problem) in
-      let limit = try ListLimit.parse(
-        context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
-      let verdict = try verdict(context)
-      let visibility = TargetVisibility(context)
-      let cursor = context.query["cursor"] ?? ""
-      // A page costs much more than its tag, and every change of the fleet ends a wait for a comparison.
-      let present: @Sendable () -> String = {
-        FleetEntityTag.ofList(Self.rest(fleet.snapshot, after: cursor, verdict).prefix(limit), visibility)
-      }
-      return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests, tag: present) {
-        let snapshot = fleet.snapshot
-        let rest = Self.rest(snapshot, after: cursor, verdict)
-        let page = rest.prefix(limit)
-        let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
-        let next = rest.count > limit ? page.last?.id : nil
-        let tag = FleetEntityTag.ofList(page, visibility)
-        return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
-      }
+  static let list = FleetRoute(
+    pattern: "/fleet/targets", parameters: ["verdict", "limit", "cursor", "wait"], mediaTypes: [.json],
+    isCompressible: true, queueing: .always, summary: "the targets of the fleet with their verdicts"
+  ) { (context) throws(Problem) in
+    let fleet = context.service.fleet
+    let limit = try ListLimit.parse(
+      context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
+    let verdict = try context.routed.value("verdict", of: FleetVerdict.self)
+    let visibility = TargetVisibility(context.routed)
+    let cursor = context.query["cursor"] ?? ""
+    // A page costs much more than its tag, and every change of the fleet ends a wait for a comparison.
+    let present: @Sendable () -> String = {
+      EntityTag(rest(fleet.snapshot, after: cursor, verdict).prefix(limit), visibility).description
+    }
+    return try ConditionalRequest(context.routed).reply(waitingOn: fleet.waitingRequests, tag: present) {
+      let snapshot = fleet.snapshot
+      let found = rest(snapshot, after: cursor, verdict)
+      let page = found.prefix(limit)
+      let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
+      let next = found.count > limit ? page.last?.id : nil
+      let tag = EntityTag(page, visibility).description
+      return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
     }
   }
 
@@ -45,74 +42,57 @@ enum FleetTargetRoutes {
     }
   }
 
-  private static func verdict(_ context: RequestContext) throws(Problem) -> FleetVerdict? {
-    guard let text = context.query["verdict"] else { return nil }
-    guard let verdict = FleetVerdict(rawValue: text) else {
-      let known = FleetVerdict.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(
-        .badRequest, "unknown verdict \(text.prefix(80).debugDescription); expected one of \(known)")
-    }
-    return verdict
+  static let post = FleetRoute(
+    method: "POST", pattern: "/fleet/targets", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "define a target of the fleet"
+  ) { (context) throws(Problem) in
+    let body = try RequestBody.json(context.request)
+    let (id, definition) = try FleetTargetBody.read(body, id: nil, context)
+    return try FleetTargetWriter(context, id).make(.define(definition, isCreation: true))
   }
 
-  static func post(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      method: "POST", pattern: "/fleet/targets", scope: .targetsWrite, mediaTypes: [.json],
-      summary: "define a target of the fleet"
-    ) { (context) throws(Problem) in
-      let body = try RequestBody.json(context.request)
-      let (id, definition) = try FleetTargetBody.read(body, id: nil, context)
-      return try FleetTargetWriter(context, fleet, id).make(.define(definition, isCreation: true))
-    }
-  }
-
-  static func get(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      pattern: "/fleet/targets/{id}", parameters: ["wait"], mediaTypes: [.json],
-      summary: "one target of the fleet with the votes of its agents"
-    ) { (context) throws(Problem) in
-      let id = try id(context)
-      return try ConditionalRequest(context).reply(waitingOn: fleet.waitingRequests) {
-        let snapshot = fleet.snapshot
-        guard let target = snapshot.fold.targets[id] else { return context.answer(Problem(missingFleetTarget: id)) }
-        return answer(id, target, snapshot, context)
-      }
+  static let get = FleetRoute(
+    pattern: "/fleet/targets/{id}", parameters: ["wait"], mediaTypes: [.json],
+    summary: "one target of the fleet with the votes of its agents"
+  ) { (context) throws(Problem) in
+    let fleet = context.service.fleet
+    let id = try id(context)
+    return try ConditionalRequest(context.routed).reply(waitingOn: fleet.waitingRequests) {
+      let snapshot = fleet.snapshot
+      guard let target = snapshot.fold.targets[id] else { return context.answer(Problem(missingFleetTarget: id)) }
+      return answer(id, target, snapshot, context)
     }
   }
 
-  static func put(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      method: "PUT", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
-      summary: "define a target of the fleet, or change one"
-    ) { (context) throws(Problem) in
-      let id = try id(context)
-      let body = try RequestBody.json(context.request)
-      let (_, definition) = try FleetTargetBody.read(body, id: id, context)
-      return try FleetTargetWriter(context, fleet, id).make(.define(definition, isCreation: false))
-    }
+  static let put = FleetRoute(
+    method: "PUT", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "define a target of the fleet, or change one"
+  ) { (context) throws(Problem) in
+    let id = try id(context)
+    let body = try RequestBody.json(context.request)
+    let (_, definition) = try FleetTargetBody.read(body, id: id, context)
+    return try FleetTargetWriter(context, id).make(.define(definition, isCreation: false))
   }
 
-  static func delete(_ fleet: FleetService) -> APIRoute {
-    APIRoute(
-      method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
-      summary: "delete a target of the fleet"
-    ) { (context) throws(Problem) in
-      try FleetTargetWriter(context, fleet, try id(context)).make(.delete)
-    }
+  static let delete = FleetRoute(
+    method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    summary: "delete a target of the fleet"
+  ) { (context) throws(Problem) in
+    try FleetTargetWriter(context, try id(context)).make(.delete)
   }
 
-  private static func id(_ context: RequestContext) throws(Problem) -> String {
+  private static func id(_ context: FleetRequest) throws(Problem) -> String {
     let id = context.path["id"] ?? ""
     guard TargetSpec.isID(id) else { throw Problem(invalidID: id) }
     return id
   }
 
   static func answer(
-    _ id: String, _ target: FleetFoldedTarget, _ snapshot: FleetSnapshot, _ context: RequestContext, status: Int = 200
+    _ id: String, _ target: FleetFoldedTarget, _ snapshot: FleetSnapshot, _ context: FleetRequest, status: Int = 200
   ) -> HTTPResponse {
-    let visibility = TargetVisibility(context)
+    let visibility = TargetVisibility(context.routed)
     let document = FleetRepresentation.target(id, target, snapshot, visibility, isWhole: true)
-    var fields = [("ETag", "\(FleetEntityTag(target, visibility))")]
+    var fields = [("ETag", "\(EntityTag(target, visibility))")]
     if status == 201 { fields.append(("Location", "/fleet/targets/\(id)")) }
     return context.document(document, status: status, fields.map { (name: $0.0, value: $0.1) })
   }
@@ -126,12 +106,12 @@ enum FleetTargetBody {
   ]
 
   static func read(
-    _ body: JSON, id: String?, _ context: RequestContext
+    _ body: JSON, id: String?, _ context: FleetRequest
   ) throws(Problem) -> (id: String, definition: FleetTarget) {
     do throws(TargetDecoder.InvalidFields) {
       let own = body.members?.filter { !readOnly.contains($0.name) && $0.name != "place" && $0.name != "quorum" }
       let definition = try TargetDecoder.definition(
-        own.map(JSON.object) ?? body, at: "", id: id, modules: context.checkModules,
+        own.map(JSON.object) ?? body, at: "", id: id, modules: context.service.modules(),
         alsoKnown: ["place", "quorum"])
       guard FleetMesh.agent(of: definition.id) == nil else {
         throw FleetTargetDecoder.invalid(

@@ -1,7 +1,5 @@
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityFleet
-internal import StatusAPI
 
 /// Publishes the next version of a target, and waits until this replica has read which one won.
 ///
@@ -27,19 +25,17 @@ struct FleetTargetWriter: Sendable {
     case publish(DefinitionMessage, isNew: Bool)
   }
 
-  private let context: RequestContext
-  private let fleet: FleetService
+  private let context: FleetRequest
   private let id: String
 
-  init(_ context: RequestContext, _ fleet: FleetService, _ id: String) {
+  init(_ context: FleetRequest, _ id: String) {
     self.context = context
     self.id = id
-    self.fleet = fleet
   }
 
   /// Makes a change; of two requests for one version the first in the stream wins.
   func make(_ change: Change) throws(Problem) -> HTTPReply {
-    switch try step(change, fleet.snapshot) {
+    switch try step(change, context.service.fleet.snapshot) {
     case .answer(let response): return .now(response)
     case .publish(let message, let isNew):
       return .later { promise in
@@ -54,13 +50,13 @@ struct FleetTargetWriter: Sendable {
     switch change {
     case .delete:
       guard present != nil else { throw Problem(missingFleetTarget: id) }
-      try FleetEntityTag.enforcePreconditions(context.request, id, present)
+      try FleetTargetPrecondition.enforce(context.request, id, present)
       return .publish(DefinitionMessage(id: id, version: version, definition: nil), isNew: false)
     case .define(let definition, let isCreation):
       if isCreation, present != nil {
         throw Problem(.conflict, "the target \(id) exists; use PUT /fleet/targets/\(id) to change it")
       }
-      try FleetEntityTag.enforcePreconditions(context.request, id, present)
+      try FleetTargetPrecondition.enforce(context.request, id, present)
       if let present, present.definition == definition {
         return .answer(FleetTargetRoutes.answer(id, present, snapshot, context))
       }
@@ -75,7 +71,7 @@ struct FleetTargetWriter: Sendable {
     _ message: DefinitionMessage, isNew: Bool, _ change: Change, attempts: Int,
     _ complete: @escaping @Sendable (HTTPResponse) -> Void
   ) {
-    FleetPublication.publish(.definition(message), fleet) { snapshot in
+    FleetPublication.publish(.definition(message), context.service.fleet) { snapshot in
       guard let snapshot else { return complete(context.answer(FleetPublication.unavailable)) }
       if let response = response(to: message, isNew: isNew, snapshot) { return complete(response) }
       guard attempts > 1 else {

@@ -1,5 +1,4 @@
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityFleet
 internal import ReachabilityModel
 internal import StatusAPI

@@ -1,13 +1,18 @@
 internal import Events
+package import HTTPRouting
 internal import StatusPage
 public import StatusAPI
 
 extension StatusService {
-  /// Adds the routes, the page, the metrics and the readiness of a replica of a fleet, before the first request.
-  public func serve(_ fleet: FleetService) {
-    add(ServiceExtension(routes: FleetRoutes.all(fleet), document: StatusPage.fleetDocument))
+  /// Adds the metrics and the readiness of a replica of a fleet.
+  ///
+  /// - Parameter fleet: the replica.
+  /// - Returns: what handles requests to the routes of this service and of the replica.
+  package func makeRouter(serving fleet: FleetService) -> Router {
     add(.fleet(fleet))
     add(HealthCheck("fleet") { Self.readiness(fleet.snapshot) })
+    let context = FleetContext(fleet, modules: { self.modules }, checkQuota)
+    return Router(self, adding: FleetRoutes.all.map { $0.bound(to: context) }, page: StatusPage.fleetDocument)
   }
 
   /// A replica that has had the state of the fleet serves it, however old it is; before that it has nothing to serve.

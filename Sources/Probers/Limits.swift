@@ -8,9 +8,6 @@ enum Limits {
   /// The longest URL, in bytes: more than any of our servers accepts as a request line.
   static let urlBytes = 8_192
 
-  /// The longest time without data on an event stream of the command line: four of the service's heartbeats.
-  static let streamSilence: Duration = .seconds(60)
-
   /// Events per epoll wait: 3 KiB; all further events are read before any deadline is evaluated.
   static let proberEvents = 256
 

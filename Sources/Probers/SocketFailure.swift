@@ -7,7 +7,7 @@ internal import ReachabilityModel
 /// never sends a packet: the local route is missing, and the check is `unreachable`. A later error was reported by a
 /// router or the host, or follows from a neighbour that does not respond: the check is `down`, unless the caller learns
 /// from the engine that the local route was lost meanwhile.
-struct SocketFailure: Error, Equatable {
+package struct SocketFailure: Error, Equatable {
   /// The errno.
   let code: Int32
   /// Whether the call itself was refused, before anything was sent.
@@ -72,7 +72,7 @@ struct SocketFailure: Error, Equatable {
     [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAGAIN, EADDRINUSE].contains(code)
   }
 
-  static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+  package static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
   var finding: ProberResult { ProberResult(state, reason, detail: detail) }
 }

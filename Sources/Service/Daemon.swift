@@ -3,7 +3,7 @@ internal import History
 package import HostProcess
 internal import Logging
 package import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 internal import ServiceLifecycle
 package import StatusAPI
@@ -53,16 +53,18 @@ package struct Daemon {
       configuration: settings.makeConfiguration(configuration), history: data.store.map { HistoryKeeper($0) },
       logger: logger)
     self.service = service
+    let part = makePart?(
+      ServicePartContext(service: service, store: data.store, configuration: configuration, logger: logger))
+    self.part = part
+    let router = part?.router ?? Router(service)
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
         configuration: configuration.server(listener, number, of: listeners.count) { service.schedule.usage.memory },
-        handler: { service.handle($0, listener: number) }, refusal: { service.refusal($0, of: $1) },
-        answered: { service.answered($0) }, logger: logger)
+        handler: { router.handle($0, listener: number) }, refusal: { router.environment.refusal($0, of: $1) },
+        answered: { router.environment.answered($0) }, logger: logger)
     }
     reloading = ConfigurationReloader(
       configuration, from: sources, logger, settings.participants(service: service, servers: servers, logger))
-    part = makePart?(
-      ServicePartContext(service: service, store: data.store, configuration: configuration, logger: logger))
     threads = ThreadWatch(logger)
     service.add(threads.healthCheck)
     service.add(reloading.healthCheck)

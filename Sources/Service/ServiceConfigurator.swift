@@ -1,8 +1,7 @@
 internal import HostProcess
 internal import Locks
 internal import Logging
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 internal import StatusAPI
 internal import Webhooks

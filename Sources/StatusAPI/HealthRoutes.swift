@@ -1,5 +1,5 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 
 /// `/livez`, `/readyz`, `/healthz` for orchestrators, in the format of Kubernetes' own components.
 ///
@@ -7,18 +7,18 @@ internal import EmbeddedHTTPServer
 enum HealthRoutes {
   private static let mediaTypes: [MediaType] = [.text, .healthJSON, .json]
 
-  static let all: [APIRoute] = [
-    APIRoute(
+  static let all: [NodeRoute] = [
+    NodeRoute(
       pattern: "/livez", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes,
       summary: "whether the process is alive",
       handle: live),
-    APIRoute(
+    NodeRoute(
       pattern: "/readyz", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes,
       summary: "whether the service can handle requests"
     ) { (context) throws(Problem) in
       .now(answer(context, context.service.health.ready, isVerbose: context.query["verbose"] != nil))
     },
-    APIRoute(
+    NodeRoute(
       pattern: "/readyz/{check}", scope: nil, mediaTypes: mediaTypes, summary: "one of readyz's checks"
     ) { (context) throws(Problem) in
       let name = context.path["check"] ?? ""
@@ -29,7 +29,7 @@ enum HealthRoutes {
       }
       return .now(answer(context, [check], isVerbose: false))
     },
-    APIRoute(
+    NodeRoute(
       pattern: "/healthz", parameters: ["verbose"], scope: nil, mediaTypes: mediaTypes, summary: "the same as /livez",
       handle: live),
   ]

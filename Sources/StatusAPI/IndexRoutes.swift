@@ -1,16 +1,28 @@
 internal import Compression
 internal import Contract
 internal import JSONFormat
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
+internal import StatusPage
 
 /// `GET /` and `GET /openapi.yaml`: the list of routes and the contract.
 enum IndexRoutes {
-  static let index = APIRoute(
-    pattern: "/", scope: nil, mediaTypes: [.json, .text, .html], summary: "this index; for browsers, the status page"
-  ) { (context) throws(Problem) in
-    if context.media == .html, context.service.settings.current.servesPage { return .now(PageRoutes.document(context)) }
+  static let index = makeIndex(listing: [], page: StatusPage.document)
+
+  /// Returns the index of a node's routes and of further ones.
+  static func makeIndex(listing others: [RouteDeclaration], page: StatusPage.File) -> NodeRoute {
+    NodeRoute(
+      pattern: "/", scope: nil, mediaTypes: [.json, .text, .html],
+      summary: "this index; for browsers, the status page"
+    ) { (context) throws(Problem) in
+      if context.media == .html, context.service.settings.current.servesPage {
+        return .now(PageRoutes.document(page, context))
+      }
+      return .now(answer(RouteTable.declarations + others, context))
+    }
+  }
+
+  private static func answer(_ routes: [RouteDeclaration], _ context: RequestContext) -> HTTPResponse {
     let media = context.media == .html ? .json : context.media
-    let routes = RouteTable.routes(of: context.service)
     let body: [UInt8]
     if media == .text {
       let width = routes.map(\.pattern.count).max() ?? 0
@@ -30,7 +42,7 @@ enum IndexRoutes {
           "endpoints": .array(endpoints),
         ]).bytes + [0x0a]
     }
-    return .now(HTTPResponse(headers: RepresentationHeaders.headers(media), body: .bytes(body)))
+    return HTTPResponse(headers: RepresentationHeaders.headers(media), body: .bytes(body))
   }
 
   private static let contractHeaders = SecurityHeaders.merged(into: [
@@ -44,7 +56,7 @@ enum IndexRoutes {
     return SharedResponseBody(headers: headers, bytes: bytes)
   }
 
-  static let openAPI = APIRoute(
+  static let openAPI = NodeRoute(
     pattern: "/openapi.yaml", scope: nil, mediaTypes: [.yaml], summary: "the contract (OpenAPI 3.1)"
   ) { (context) throws(Problem) in
     let compressed = ContentCoding.acceptsGzip(context.request) ? compressedContract : nil
@@ -52,14 +64,13 @@ enum IndexRoutes {
   }
 }
 
-/// Every route, in the order of the index.
+/// Every route of a node, in the order of the index.
 ///
 /// `openapi.yaml` lists the same routes.
 enum RouteTable {
-  /// The routes that a process serves, with those of other modules.
-  static func routes(of service: ServiceContext) -> [APIRoute] { all + (service.extensions?.routes ?? []) }
+  static let declarations = all.map(\.declaration)
 
-  static let all: [APIRoute] =
+  static let all: [NodeRoute] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
     + SingleCheckRoutes.all + TargetRoutes.all
     + [

@@ -1,6 +1,6 @@
 internal import Compression
 internal import Credentials
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import Locks
 internal import StatusPage
 
@@ -18,7 +18,7 @@ enum PageRoutes {
     """
   private static let styleDigest = SHA256Digest(of: StatusPage.style.utf8)?.base64 ?? ""
 
-  static let file = APIRoute(
+  static let file = NodeRoute(
     pattern: "/page/{build}/{file}", scope: nil, mediaTypes: [.any], summary: "the files of the status page"
   ) { (context) throws(Problem) in
     guard context.service.settings.current.servesPage, context.path["build"] == StatusPage.build,
@@ -28,15 +28,9 @@ enum PageRoutes {
   }
 
   /// Returns the document for `GET /`.
-  static func document(_ context: RequestContext) -> HTTPResponse {
-    let document = context.service.extensions?.document ?? StatusPage.document
+  static func document(_ document: StatusPage.File, _ context: RequestContext) -> HTTPResponse {
     let body = bodies.body(of: document, isCompressed: ContentCoding.acceptsGzip(context.request))
-    let tag = body.headers["ETag"] ?? ""
-    guard EntityTagCondition(context.request).matches(tag) else { return HTTPResponse(shared: body) }
-    var headers = body.headers
-    headers["Content-Type"] = nil
-    headers["Content-Encoding"] = nil
-    return HTTPResponse(status: 304, headers: headers)
+    return EntityTagList(ifNoneMatch: context.request)?.notModified(body.headers) ?? HTTPResponse(shared: body)
   }
 
   private static let bodies = PageBodies()

@@ -1,16 +1,10 @@
 internal import Locks
-internal import Logging
-internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
 /// The settings that can change while the service runs.
 final class ReloadableSettings: Sendable {
   /// A class, because every request reads the values more than once.
   final class Values: Sendable {
-    /// Names that `Host` may carry besides literals and `localhost`, in lower case.
-    let allowedHosts: [String]
-    /// Which foreign web pages may send requests.
-    let origins: OriginPolicy
     /// The deadline of a name's resolution when the request does not give one.
     let resolverTimeout: Duration
     /// Modules besides the built-in ones, or in their place.
@@ -19,30 +13,22 @@ final class ReloadableSettings: Sendable {
     let contactPolicy: ContactPolicy
     /// The labels of registered targets that are labels of `reachd_target_up`.
     let metricLabels: [MetricLabel]
-    /// The log of responses; nil disables it.
-    let accessLog: Logger?
     /// Whether `GET /` returns the status page to browsers.
     let servesPage: Bool
 
     init(_ configuration: StatusServiceConfiguration) {
-      allowedHosts = configuration.allowedHosts.map { $0.lowercased() }
-      origins = OriginPolicy(allowed: Set(configuration.allowedOrigins))
       resolverTimeout = configuration.resolverTimeout
       modules = configuration.modules
       contactPolicy = configuration.contactPolicy
       metricLabels = configuration.metricLabels
-      accessLog = configuration.accessLog
       servesPage = configuration.servesPage
     }
   }
 
   private let values: Locked<Values>
 
-  private let epoch: ResponseCacheGeneration
-
-  init(_ configuration: StatusServiceConfiguration, epoch: ResponseCacheGeneration = ResponseCacheGeneration()) {
+  init(_ configuration: StatusServiceConfiguration) {
     values = Locked(Values(configuration))
-    self.epoch = epoch
   }
 
   var current: Values { values.withLock(\.self) }
@@ -50,7 +36,6 @@ final class ReloadableSettings: Sendable {
   func change(to configuration: StatusServiceConfiguration) {
     let new = Values(configuration)
     values.withLock { $0 = new }
-    epoch.advance()
   }
 }
 

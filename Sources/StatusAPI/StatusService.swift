@@ -1,9 +1,8 @@
 internal import Events
+public import HTTPRouting
 public import History
 internal import JSONFormat
 public import Logging
-public import EmbeddedHTTPServer
-public import History
 public import NetworkReachability
 public import ReachabilityChecks
 public import Webhooks
@@ -18,14 +17,32 @@ public final class StatusService: Sendable {
   /// The receivers of events; nil without a store.
   public let webhooks: WebhookDispatcher?
 
-  let context: ServiceContext
-  private let router: Router
-  private let health: Health
-  private let metrics: MetricRegistry
-  private let settings: ReloadableSettings
-  private let requests = RequestMetricCounters()
-  private let monitor: ReachabilityMonitor
+  /// Targets up to which the thread that serves requests makes their list itself: at some microseconds each.
+  static let directTargets = 64
+
+  /// The metrics of the parts, and those that other modules add.
+  let metrics: MetricRegistry
+  let health: Health
+  let monitor: ReachabilityMonitor
   package let events: ServiceEvents
+  let hostEvents: HostEventPublisher
+  /// The names that clients look up and watch.
+  let hostNames = HostNameQuota()
+  let hostLongPolls: HostLongPolls
+  /// Runs the checks that clients request.
+  let checker: Checker
+  /// Counts the checks that clients request.
+  package let checkQuota: CheckRequestQuota
+  let targets: TargetContext
+  /// The history; nil without a data directory.
+  let history: HistoryKeeper?
+  /// The settings that can change while the service runs.
+  let settings: ReloadableSettings
+  /// What the routes share with those of other modules.
+  package let environment: RouterEnvironment
+  /// The service's version, and the commit that the program was built from, for the index.
+  let (version, commit): (String, String)
+  let logger: Logger
 
   /// Attaches to `monitor`, before or after its start; the event log begins here.
   ///
@@ -55,20 +72,20 @@ public final class StatusService: Sendable {
       return snapshot.machine.reason == .starting ? "not read yet" : "cannot be read"
     }
     health = Health(live: configuration.liveChecks, ready: [known] + configuration.readyChecks)
-    let settings = ReloadableSettings(configuration, epoch: events.generation)
+    let settings = ReloadableSettings(configuration)
     self.settings = settings
     let verdicts = VerdictMetricCounters()
+    let requests = RequestCounters()
     metrics = MetricRegistry([
       .build(configuration.version, configuration.commit), .verdict(monitor, events), MetricCollector(verdicts.write),
-      .kernel(monitor), .log(events.history.log), MetricCollector(requests.write),
+      .kernel(monitor), .log(events.history.log), .requests(requests),
     ])
     let policy = { @Sendable in settings.current.contactPolicy.addingLocalAddresses(events.snapshot) }
     let schedule = CheckSchedule(
       monitor: monitor, checker: targetChecker,
       configuration: .init(
-        limits: configuration.allLimits, machine: configuration.machine, policy: policy,
-        moduleAccess: { settings.current.modules.access(to: $0) },
-        record: history?.resultHandler))
+        limits: configuration.limits, machine: configuration.machine, policy: policy,
+        moduleAccess: { settings.current.modules.access(to: $0) }, record: history?.resultHandler))
     self.schedule = schedule
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
     store?.restore(schedule, events, modules: settings.current.modules, logger)
@@ -81,55 +98,31 @@ public final class StatusService: Sendable {
       monitor, events.history, machine: configuration.machine, policy: policy, logger)
     self.webhooks = dispatcher
     if let dispatcher { metrics.add(.webhooks { dispatcher.reports }) }
-    let context = ServiceContext(
-      monitor: monitor, events: events, hostEvents: HostEventPublisher(monitor: monitor), health: health,
-      checks: CheckContext(
-        checker: checker, policy: policy, configuredModules: { settings.current.modules }),
-      targets: TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules }),
-      history: history,
-      metrics: metrics, hostLongPolls: HostLongPolls(monitor: monitor), webhooks: dispatcher, settings: settings,
-      access: AccessControl(configuration.access, epoch: events.generation), requests: requests,
-      epoch: events.generation,
-      version: configuration.version, commit: configuration.commit, logger: logger)
-    metrics.add(.documents(context.documents))
-    self.context = context
-    router = Router(service: context)
+    environment = RouterEnvironment(
+      configuration.routerSettings, configuration.access, events.generation, requests,
+      documentsAreLarge: { schedule.count > Self.directTargets })
+    hostEvents = HostEventPublisher(monitor: monitor)
+    hostLongPolls = HostLongPolls(monitor: monitor)
+    self.checker = checker
+    checkQuota = CheckRequestQuota(schedule)
+    targets = TargetContext(schedule: schedule, policy: policy, configuredModules: { settings.current.modules })
+    self.history = history
+    (version, commit) = (configuration.version, configuration.commit)
+    self.logger = logger
+    metrics.add(.documents(environment.documents))
     monitor.attach(events.publisher)
     monitor.attach(verdicts)
   }
 
-  /// Handles one request on any thread, without blocking.
-  ///
-  /// - Parameters:
-  ///   - request: the request.
-  ///   - listener: the number of the listener that accepted the connection; it selects the access rules.
-  /// - Returns: the response, or a promise of it.
-  public func handle(_ request: HTTPRequest, listener: Int = 0) -> HTTPReply {
-    router.handle(request, listener: listener)
-  }
-
   /// Replaces the access rules; streams are closed if they would not be permitted any more.
-  public func replaceAccess(_ policy: AccessPolicy) { context.access.replace(policy) }
-
-  /// Converts a refusal by the HTTP server into a problem document with the headers of every response.
-  public func refusal(_ refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
-    var response = Problem(refusal).response(requestID: request.map(RequestID.of) ?? RequestID.generate())
-    guard let request else { return response }
-    for field in settings.current.origins.headers(request) { response.headers[field.name] = field.value }
-    return response
-  }
-
-  /// Counts a response, and logs it if the access log is enabled; every server calls it.
-  public func answered(_ answer: HTTPAccess) {
-    requests.count(answer)
-    if let log = settings.current.accessLog { AccessLog.write(answer, to: log) }
-  }
+  public func replaceAccess(_ policy: AccessPolicy) { environment.access.replace(policy) }
 
   /// Applies access rules, limits and all other settings that can change at run time; see ``replaceAccess(_:)``.
   public func change(to configuration: StatusServiceConfiguration) {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
-    schedule.limits = configuration.allLimits
+    environment.change(to: configuration.routerSettings)
+    schedule.limits = configuration.limits
     schedule.adopt(configuration.modules)
   }
 
@@ -137,7 +130,7 @@ public final class StatusService: Sendable {
   ///
   /// - Throws: the limit that the targets exceed; nothing has changed then.
   public func reserve(_ targets: [TargetDefinition], _ configuration: StatusServiceConfiguration) throws(QuotaExcess) {
-    try schedule.reserve(targets, configuration.allLimits)
+    try schedule.reserve(targets, configuration.limits)
   }
 
   /// Whether requests get a state that was read from the kernel, or the reason why it cannot be read.
@@ -148,9 +141,6 @@ public final class StatusService: Sendable {
 
   /// Adds series to `/metrics`.
   public func add(_ source: MetricCollector) { metrics.add(source) }
-
-  /// Adds what another module serves; once at most, before the first request.
-  package func add(_ more: ServiceExtension) { context.add(more) }
 
   /// The modules that targets may name besides the built-in ones.
   public var modules: [CheckModule] { settings.current.modules }

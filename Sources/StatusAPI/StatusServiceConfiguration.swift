@@ -1,4 +1,5 @@
 internal import Events
+public import HTTPRouting
 public import Logging
 public import NetworkReachability
 public import ReachabilityChecks
@@ -17,7 +18,7 @@ public struct StatusServiceConfiguration: Sendable {
   public var modules: [CheckModule] = []
   /// The addresses that clients may have the service contact; the machine's own addresses are added.
   public var contactPolicy = ContactPolicy()
-  /// The limits of registered targets and checks; the limits of tokens are in `access`.
+  /// The limits of registered targets and checks, those of tokens included.
   public var limits = ScheduleLimits()
   /// The labels of registered targets that are labels of `reachd_target_up`.
   public var metricLabels: [MetricLabel] = []
@@ -41,11 +42,9 @@ public struct StatusServiceConfiguration: Sendable {
   /// Creates settings, the defaults but for what a closure changes.
   public init(_ change: (inout StatusServiceConfiguration) -> Void = { _ in }) { change(&self) }
 
-  /// The limits, including the limits of tokens.
-  var allLimits: ScheduleLimits {
-    var limits = limits
-    limits.tokens = access.limits
-    return limits
+  /// The settings of the router.
+  var routerSettings: RouterSettings {
+    RouterSettings(allowedHosts: allowedHosts, allowedOrigins: allowedOrigins, accessLog: accessLog)
   }
 }
 

@@ -1,5 +1,6 @@
 internal import JSONFormat
 internal import ReachabilityModel
+internal import TextSyntax
 
 /// One message to a receiver: a CloudEvent 1.0 in structured mode, because in binary mode the attributes would be header
 /// fields, which the signature does not cover.
@@ -72,13 +73,9 @@ struct WebhookMessage: Sendable, Equatable {
 
   /// The attribute `source` of this machine, `urn:reachd:<machine>` (RFC 8141).
   static func source(machine: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    let name = machine.utf8.flatMap { byte -> [UInt8] in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): [byte]
-      default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
+    let name = PercentEncoding.encoded(machine) {
+      PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "~")
     }
-    return "urn:reachd:\(name.isEmpty ? "localhost" : String(decoding: name, as: UTF8.self))"
+    return "urn:reachd:\(name.isEmpty ? "localhost" : name)"
   }
 }

@@ -1,6 +1,5 @@
 internal import Locks
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 /// Sends requests, and cancels them; one at a time for each webhook.
 final class WebhookSender: Sendable {

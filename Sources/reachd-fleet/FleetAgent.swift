@@ -1,7 +1,7 @@
 internal import Dispatch
+internal import HTTPRouting
 internal import Locks
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import ReachabilityFleet
 internal import Service
@@ -50,6 +50,8 @@ final class FleetAgent: ServicePart {
     var isLate = false
   }
 
+  /// It adds no routes.
+  let router: Router? = nil
   let id: String
   let instance = UInt64.random(in: 1 ... .max)
   let hello: NodeHello

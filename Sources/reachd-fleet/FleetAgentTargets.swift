@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Locks
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import ReachabilityFleet
 internal import FleetAPI

@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import HostProcess
 internal import JetStream
 internal import Locks
@@ -20,6 +21,7 @@ final class FleetReplicaProcess: ServicePart {
   /// Requests and heartbeats of agents, over a connection of their own.
   private let members: JetStreamEngine
   private let fleet: FleetService
+  let router: Router?
 
   init(_ context: ServicePartContext, _ webhooks: FleetWebhooks) {
     let settings = context.configuration.fleet
@@ -56,7 +58,7 @@ final class FleetReplicaProcess: ServicePart {
         completion()
       }
     }
-    context.service.serve(fleet)
+    router = context.service.makeRouter(serving: fleet)
     webhooks.attach(fleet, context.service.webhooks)
   }
 

@@ -3,8 +3,7 @@ internal import Dispatch
 internal import EventLoop
 internal import JSONFormat
 internal import Locks
-internal import Probers
-internal import StatusAPI
+internal import StatusClient
 
 /// Follows the fleet for `reachd top`, if the service is a replica: its events, and all targets whenever the stream begins
 /// with a snapshot.

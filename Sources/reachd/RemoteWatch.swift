@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import Dispatch
 internal import HostProcess
 internal import Locks
-internal import Probers
-internal import StatusAPI
+internal import StatusClient
+internal import TextSyntax
 
 /// Follows the event stream of a service for `reachd watch --url`.
 struct RemoteWatch: Sendable {

@@ -4,10 +4,9 @@ internal import EventLoop
 internal import JSONFormat
 internal import Locks
 internal import NetworkReachability
-internal import Probers
-internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
+internal import TextSyntax
 
 /// Follows a service for `reachd top`: its stream, and all targets whenever the stream begins with a snapshot.
 ///

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import JSONFormat
-internal import Probers
-internal import StatusAPI
+internal import StatusClient
+internal import TextSyntax
 
 extension ClientOptions {
   /// The largest number of targets per page that a service allows.
@@ -55,6 +55,52 @@ extension ClientOptions {
       if cursor == nil { break }
     }
     return true
+  }
+
+  /// The targets of a page, the largest number that a replica allows, and the pages of the largest fleet.
+  private static let fleetTargetsPerPage = 1000
+  private static let fleetPageLimit = 100
+
+  /// Requests all pages of `GET /fleet/targets`.
+  ///
+  /// - Parameters:
+  ///   - verdict: the verdict of the targets; nil for all.
+  ///   - source: the source of the configuration.
+  ///   - body: receives each page and its text.
+  /// - Returns: whether the service is a replica of a fleet.
+  /// - Throws: the exit code 2, after printing the problem, if a page cannot be read; the error of `body`.
+  @discardableResult
+  func forEachFleetPage(
+    verdict: String? = nil, _ source: SourceOptions, _ body: (JSON, String) throws -> Void
+  ) throws -> Bool {
+    // Other services have no such route.
+    try forEachPage(atMost: Self.fleetPageLimit, isOptional: true, source, body) {
+      Self.fleetPage(after: $0, verdict: verdict)
+    }
+  }
+
+  /// The path of a page.
+  static func fleetPage(after cursor: String?, verdict: String? = nil) -> String {
+    let query = [("limit", String(fleetTargetsPerPage)), ("verdict", verdict), ("cursor", cursor)]
+      .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
+    return "/fleet/targets?" + query.joined(separator: "&")
+  }
+
+  /// Requests a JSON document that has an array under a name.
+  ///
+  /// - Parameters:
+  ///   - path: the path with its query.
+  ///   - member: the name of the array.
+  ///   - source: the source of the configuration.
+  /// - Returns: the document.
+  /// - Throws: the exit code 2, after a report; or the problem in the configuration.
+  func document(_ path: String, member: String, _ source: SourceOptions) throws -> JSON {
+    let answer = try sendOrExit("GET", path, source)
+    let document = try? JSON.parse(answer.body)
+    guard answer.status == 200, let document, document[member]?.elements != nil else {
+      throw Self.unexpected(answer)
+    }
+    return document
   }
 
   /// Sends a request for targets; if there is no response, prints the reason and throws the exit code 2.

@@ -1,6 +1,7 @@
 import History
 import Foundation
 import EmbeddedHTTPServer
+@testable import HTTPRouting
 import NetworkReachability
 import Testing
 

@@ -1,6 +1,7 @@
 import Credentials
 import Foundation
 import EmbeddedHTTPServer
+@testable import HTTPRouting
 import NetworkReachability
 import NetworkReachabilityTesting
 import Testing

@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// A scripted machine with its API, asked as a function.
@@ -44,7 +45,7 @@ struct ScriptedMachine {
     if !body.isEmpty { headers["Content-Type"] = "application/json" }
     let request = HTTPRequest(
       method: method, target: target, headers: headers, body: Array(body.utf8), isLoopbackListener: true)
-    switch service.handle(request) {
+    switch Router(service).handle(request) {
     case .now(let response): return response
     case .wait(let wait): return wait.expired()
     case .later(let start):

@@ -16,7 +16,7 @@ import Testing
       asked.add()
       let body = SharedResponseBody(headers: ["X-Asked": "\(asked.value)"], bytes: Array(request.target.utf8))
       var response = HTTPResponse(shared: body)
-      response.cacheValidity = ResponseCacheValidity(epoch: epoch, number: number) { repeated.add() }
+      response.cacheValidity = ResponseCacheValidity(generation: epoch, number: number) { repeated.add() }
       if request.target == "/other" { response.headers["X-More"] = "1" }
       return .now(response)
     }

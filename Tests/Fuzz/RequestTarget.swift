@@ -4,11 +4,12 @@ import NetworkReachabilityTesting
 import ReachabilityChecks
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// A request head as text: the guard judges it, the router answers it.
 enum RequestTarget {
-  private static let service: StatusService = {
+  private static let router: Router = {
     var script = KernelScript()
     script.addLoopback()
     script.addInterface(2, "eth0", .ethernet, addresses: ["10.0.0.5/24", "fe80::5/64"])
@@ -20,7 +21,7 @@ enum RequestTarget {
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor), targetChecker: Checker(monitor: monitor), logger: logger)
     do { try monitor.start() } catch { preconditionFailure("\(error)") }
-    return service
+    return Router(service)
   }()
 
   static func play(_ bytes: [UInt8]) {
@@ -42,7 +43,7 @@ enum RequestTarget {
     let request = HTTPRequest(method: words[0], target: words[1], version: words[2], headers: headers)
     precondition(request.path == "*" || request.path.hasPrefix("/"), "a path begins at the root")
     for item in request.query { precondition(!item.name.utf8.contains(0) && !item.value.utf8.contains(0)) }
-    guard case .now(let response) = service.handle(request) else { return }
+    guard case .now(let response) = router.handle(request) else { return }
     precondition((200...599).contains(response.status) && response.status != 500, "\(response.status)")
     for (name, value) in response.headers {
       precondition(!(name + value).utf8.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0 }, "a header is split: \(name)")

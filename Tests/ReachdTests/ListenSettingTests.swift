@@ -6,6 +6,7 @@ import StatusAPI
 import TestSupport
 import Testing
 
+@testable import HTTPRouting
 @testable import Service
 
 /// The options of an address stay, also when another source sets the addresses.

@@ -1,4 +1,5 @@
 import Probers
+import StatusClient
 import TestSupport
 import Testing
 

@@ -62,9 +62,9 @@ import Testing
     func text(_ limits: String) -> String {
       "tokens: [{ id: ci, sha256: \(digest), scopes: [check], limits: {\(limits)} }]\n"
     }
-    let token = try #require(
-      try ConfigurationTests.load(text("targets: 5, minimumInterval: 10s, checksPerSecond: 3")).tokens.first)
-    #expect(token.limits == AccountLimits(targets: 5, minimumInterval: .seconds(10), checksPerSecond: 3))
+    let limits = try ConfigurationTests.load(text("targets: 5, minimumInterval: 10s, checksPerSecond: 3")).accountLimits
+    #expect(
+      limits == ["ci": [AccountLimits(targets: 5, minimumInterval: .seconds(10), checksPerSecond: 3)]])
     for (limits, location) in [
       ("targets: many", "tokens[0].limits.targets"), ("minimumInterval: 1ms", "tokens[0].limits.minimumInterval"),
       ("checksPerSecond: 0", "tokens[0].limits.checksPerSecond"),

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Probers
+import StatusClient
 import TestSupport
 import Testing
 

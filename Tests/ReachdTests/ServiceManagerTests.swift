@@ -1,5 +1,6 @@
 import Glibc
 import Probers
+import StatusClient
 import TestSupport
 import Testing
 

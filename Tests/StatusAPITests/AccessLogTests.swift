@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// What an answer leaves in the log, and what every answer carries.
@@ -28,7 +29,7 @@ import Testing
     let logger = Logger(label: "access", factory: { _ in Notebook(lines: lines) })
     let service = try ScriptedService(.wired, .init { $0.accessLog = logger })
     let response = try service.ask(target, headers, method: method)
-    service.service.answered(
+    service.router.environment.answered(
       HTTPAccess(
         request: HTTPRequest(method: method, target: target, headers: headers), target: target, peer: "10.0.0.7:4711",
         response: response, nanoseconds: 1_234_567))
@@ -56,14 +57,14 @@ import Testing
     let service = try ScriptedService()
     let answer = HTTPAccess(
       request: nil, target: "/", peer: "", response: try service.ask("/status"), nanoseconds: 0)
-    service.service.answered(answer)
+    service.router.environment.answered(answer)
     let logger = Logger(label: "access", factory: { _ in Notebook(lines: lines) })
     service.service.change(to: .init { $0.accessLog = logger })
-    service.service.answered(answer)
+    service.router.environment.answered(answer)
     #expect(lines.all.count == 1)
     #expect(lines.all.first?["method"] == "-")
     service.service.change(to: .init())
-    service.service.answered(answer)
+    service.router.environment.answered(answer)
     #expect(lines.all.count == 1)
   }
 
@@ -115,7 +116,7 @@ import Testing
       named["X-Request-Id"] = "not fit"
       #expect(try service.ask(target, named, method: method).headers["X-Request-Id"] != "not fit")
     }
-    let refusal = service.service.refusal(RequestRefusal(rule: .host, status: 400, detail: "No."), of: nil)
+    let refusal = service.router.environment.refusal(RequestRefusal(rule: .host, status: 400, detail: "No."), of: nil)
     #expect(refusal.headers["X-Request-Id"] != nil)
   }
 }

@@ -1,6 +1,7 @@
 import Credentials
 import EmbeddedHTTPServer
 import EventStreams
+@testable import HTTPRouting
 import NetworkReachability
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
   @Test func configuredReadsNeedATokenAndHealthDoesNot() throws {
     let reader = try Self.token("reader", [.read])
     let service = try Self.service(.init(reads: .token), [reader.configured])
-    for route in RouteTable.all where route.method == "GET" {
+    for route in RouteTable.declarations where route.method == "GET" {
       guard
         let path = RouterTests.paths.first(where: {
           route.match($0.dropFirst().split(separator: "/", omittingEmptySubsequences: false)) != nil
@@ -68,7 +69,7 @@ import Testing
       #expect(try service.ask(path, method: "OPTIONS").status == 204)
     }
     #expect(
-      RouteTable.all.filter { $0.scope == nil }.map(\.pattern) == [
+      RouteTable.declarations.filter { $0.scope == nil }.map(\.pattern) == [
         "/", "/livez", "/readyz", "/readyz/{check}", "/healthz", "/openapi.yaml", "/page/{build}/{file}",
       ])
   }
@@ -203,7 +204,7 @@ import Testing
       .wired, .init { $0.access = AccessPolicy(listeners: [.init(), .init(reads: .token)]) })
     let request = HTTPRequest(target: "/status", headers: ["Host": "127.0.0.1"])
     func status(_ listener: Int) -> Int? {
-      guard case .now(let response) = service.service.handle(request, listener: listener) else { return nil }
+      guard case .now(let response) = service.router.handle(request, listener: listener) else { return nil }
       return response.status
     }
     #expect([status(0), status(1), status(2)] == [200, 403, 200])
@@ -279,7 +280,8 @@ import Testing
     let service = try ScriptedService()
     let answers = try (RouterTests.paths + ["/nothing", "/status?x", "/status?require=reachable", "/hosts/localhost"])
       .flatMap { path in try ["GET", "OPTIONS", "POST", "HEAD"].map { try service.ask(path, method: $0) } }
-    let refusal = service.service.refusal(RequestRefusal(rule: .host, status: 400, detail: "Because."), of: nil)
+    let refusal = service.router.environment.refusal(
+      RequestRefusal(rule: .host, status: 400, detail: "Because."), of: nil)
     for answer in answers + [refusal] {
       #expect(answer.headers["X-Content-Type-Options"] == "nosniff")
       #expect(answer.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")

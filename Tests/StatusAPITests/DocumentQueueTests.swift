@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Requests for documents of all targets, which wait for each other.
@@ -20,12 +21,12 @@ import Testing
     service = try ScriptedService()
     service.prober.follow { _ in TargetRoutesTests.result(.up) }
     // With fewer, lists are not queued.
-    for id in ["a", "b"] + (0..<DocumentQueue.directTargets).map({ "many\($0)" }) {
+    for id in ["a", "b"] + (0..<StatusService.directTargets).map({ "many\($0)" }) {
       _ = try service.send("PUT", "/targets/\(id)", #"{"target": "tcp://10.0.0.9:1", "labels": {"env": "\#(id)"}}"#)
     }
   }
 
-  private var counts: DocumentQueue.Counts { service.service.context.documents.counts }
+  private var counts: DocumentQueue.Counts { service.router.environment.documents.counts }
 
   /// A request that is made to wait; its answer, once there is one.
   private struct Pending {
@@ -46,7 +47,7 @@ import Testing
   private func begin(_ target: String, peer: String = "192.0.2.1:5000") throws -> Pending {
     let request = HTTPRequest(target: target, headers: ["Host": "127.0.0.1:8080"], peer: peer)
     let inbox = try HTTPServerInbox()
-    guard case .later(let start) = service.service.handle(request) else { throw TestError("\(target) is not queued") }
+    guard case .later(let start) = service.router.handle(request) else { throw TestError("\(target) is not queued") }
     start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
     return Pending(inbox: inbox)
   }
@@ -158,7 +159,7 @@ import Testing
     try block()
     let request = HTTPRequest(
       target: "/events", headers: ["Host": "127.0.0.1:8080", "Accept": "application/json"], peer: "192.0.2.1:1")
-    guard case .later(let start) = service.service.handle(request) else {
+    guard case .later(let start) = service.router.handle(request) else {
       Issue.record("not queued")
       return
     }

@@ -3,6 +3,7 @@ import Foundation
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityModel
+import StatusClient
 import Testing
 
 @testable import StatusAPI

@@ -1,5 +1,6 @@
 import EmbeddedHTTPServer
 import Foundation
+@testable import HTTPRouting
 import History
 import NetworkReachability
 import TestSupport

@@ -162,7 +162,7 @@ import Testing
 
   @Test func watchedNamesOfAClientAreLimited() throws {
     let service = try ScriptedService(nameServers: ["127.0.0.1:1"])
-    let quota = service.service.context.hostNames
+    let quota = service.service.hostNames
     let lease = quota.watch(Set((0..<HostNameQuota.watchesOfClient).map { "n\($0)" }), client: "192.0.2.1")
     let refused = try service.ask("/events?host=db.test.", peer: "192.0.2.1:1")
     #expect(refused.status == 429 && refused.headers["Retry-After"] == "10")

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Parameters whose values are lists.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Conditional requests and those that wait.
@@ -279,7 +280,7 @@ extension ScriptedService {
   func park(_ target: String, _ headers: HTTPHeaders) throws -> ParkedRequest {
     var headers = headers
     headers["Host"] = "127.0.0.1:8080"
-    switch service.handle(HTTPRequest(target: target, headers: headers)) {
+    switch router.handle(HTTPRequest(target: target, headers: headers)) {
     case .wait(let wait): return try ParkedRequest(wait)
     case .later(let start):
       let inbox = try HTTPServerInbox()

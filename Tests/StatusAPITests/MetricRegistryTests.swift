@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// `/metrics`, by its own words and by Prometheus' own checker.
@@ -69,7 +70,7 @@ import Testing
     let service = try ScriptedService()
     func answer(_ target: String, _ method: String = "GET") throws {
       let response = try service.ask(target, method: method)
-      service.service.answered(
+      service.router.environment.answered(
         HTTPAccess(
           request: HTTPRequest(method: method, target: target), target: target, peer: "", response: response,
           nanoseconds: 0))

@@ -1,6 +1,7 @@
 import Credentials
 import Foundation
 import EmbeddedHTTPServer
+@testable import HTTPRouting
 import NetworkReachability
 import NetworkReachabilityTesting
 import ReachabilityChecks
@@ -18,10 +19,11 @@ import Testing
     let free: HTTPHeaders
 
     init(_ limits: AccountLimits, all: ScheduleLimits = .init()) throws {
-      var one = try AccessPolicyTests.token("ci", [.targetsWrite, .check])
-      one.configured.limits = limits
+      let one = try AccessPolicyTests.token("ci", [.targetsWrite, .check])
       let other = try AccessPolicyTests.token("free", [.admin])
       (ci, free) = (one.headers, other.headers)
+      var all = all
+      all.tokens["ci"] = limits
       service = try ScriptedService(
         .wired,
         .init {

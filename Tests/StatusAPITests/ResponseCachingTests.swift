@@ -4,6 +4,7 @@ import NetworkReachabilityTesting
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Which answers the HTTP room may give again without asking, and for how long.

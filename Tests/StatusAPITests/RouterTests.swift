@@ -1,4 +1,5 @@
 import EmbeddedHTTPServer
+@testable import HTTPRouting
 import Testing
 
 @testable import StatusAPI
@@ -30,7 +31,7 @@ import Testing
     let response = try ScriptedService().ask("*", method: "OPTIONS")
     #expect(response.status == 204)
     let allowed = try #require(response.headers["Allow"]).split(separator: ",").map { $0.filter { $0 != " " } }
-    #expect(Set(allowed) == Set(RouteTable.all.map(\.method)).union(["HEAD", "OPTIONS"]))
+    #expect(Set(allowed) == Set(RouteTable.declarations.map(\.method)).union(["HEAD", "OPTIONS"]))
     #expect(allowed.count == Set(allowed).count)
   }
 
@@ -136,10 +137,10 @@ import Testing
     let endpoints = try #require(index["endpoints"] as? [[String: String]])
     #expect(index["version"] as? String == "9.9")
     #expect(index["commit"] as? String == "3f2a9c1")
-    #expect(endpoints.map { $0["path"] } == RouteTable.all.map(\.pattern))
+    #expect(endpoints.map { $0["path"] } == RouteTable.declarations.map(\.pattern))
     let text = try service.ask("/", ["Accept": "text/plain"]).text
     #expect(text.hasPrefix("reachd 9.9 (commit 3f2a9c1)\n"))
-    for route in RouteTable.all { #expect(text.contains("\(route.method) \(route.pattern) ")) }
+    for route in RouteTable.declarations { #expect(text.contains("\(route.method) \(route.pattern) ")) }
   }
 
   @Test func problemCodeHasAStatusAndATitle() {
@@ -158,7 +159,7 @@ import Testing
   ])
   func serverRefusalIsAProblemDocument(rule: RequestRefusal.Rule, status: Int, code: String) throws {
     let refusal = RequestRefusal(rule: rule, status: status, detail: "Because.", retryAfterSeconds: 7)
-    let response = try ScriptedService().service.refusal(refusal, of: nil)
+    let response = try ScriptedService().router.environment.refusal(refusal, of: nil)
     #expect(response.status == status)
     #expect(response.headers["Retry-After"] == "7")
     let problem = try response.object()
@@ -168,7 +169,7 @@ import Testing
   }
 
   @Test func serverRefusalHasCommonHeaders() throws {
-    let service = try ScriptedService(.wired, .init { $0.allowedOrigins = ["https://dash.example"] }).service
+    let service = try ScriptedService(.wired, .init { $0.allowedOrigins = ["https://dash.example"] }).router.environment
     let refusal = RequestRefusal(rule: .bodyTooLarge, status: 413, detail: "Because.")
     let known = HTTPRequest(headers: ["X-Request-Id": "mine", "Origin": "https://dash.example"])
     let response = service.refusal(refusal, of: known)

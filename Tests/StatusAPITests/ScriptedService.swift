@@ -12,6 +12,7 @@ import Testing
 
 @testable import EventStreams
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// The API over a scripted kernel, asked as a function: no socket, no thread of its own.
@@ -20,6 +21,8 @@ struct ScriptedService {
   let monitor: ReachabilityMonitor
   let prober = ScriptedProber()
   let service: StatusService
+  /// What handles requests: by default the routes of a node.
+  var router: Router
 
   /// A machine with a wire and a router, started.
   init(
@@ -34,6 +37,7 @@ struct ScriptedService {
       monitor: monitor, checker: Checker(monitor: monitor, prober: prober),
       targetChecker: Checker(monitor: monitor, prober: prober), webhooks: webhooks(monitor),
       configuration: configuration, history: history, logger: .silent)
+    router = Router(service)
     if started { try monitor.start() }
   }
 
@@ -46,7 +50,7 @@ struct ScriptedService {
     if headers["Host"] == nil { headers["Host"] = "127.0.0.1:8080" }
     let request = HTTPRequest(
       method: method, target: target, headers: headers, body: body, peer: peer, isLoopbackListener: isLoopbackListener)
-    switch service.handle(request) {
+    switch router.handle(request) {
     case .now(let response): return response
     case .later(let start): return try Self.wait(for: start)
     case .wait(let wait): return try Self.wait { _ = wait.begin($0) }

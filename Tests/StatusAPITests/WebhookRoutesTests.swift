@@ -1,5 +1,6 @@
 import Credentials
 import EmbeddedHTTPServer
+@testable import HTTPRouting
 import History
 import JSONFormat
 import Locks

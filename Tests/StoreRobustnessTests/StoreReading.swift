@@ -3,6 +3,7 @@ import Database
 import DequeModule
 import EventLoop
 import FleetAPI
+import HTTPRouting
 import History
 import JSONFormat
 import Locks
@@ -229,7 +230,7 @@ struct StoreReading {
     let inbox = try HTTPServerInbox()
     let promise = HTTPPromise(inbox: inbox, connection: 1, request: 1)
     var answer: HTTPResponse?
-    switch service.handle(request) {
+    switch Router(service).handle(request) {
     case .now(let response): return response
     case .later(let start): start(promise)
     case .wait(let waiting):

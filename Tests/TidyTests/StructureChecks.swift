@@ -6,22 +6,42 @@ enum StructureChecks {
   static func typeLengths(_ files: [SourceFile]) -> [String: Int] {
     var lengths: [String: Int] = [:]
     for file in files {
-      for (name, lines) in topLevelTypes(file) { lengths["\(file.module).\(name)", default: 0] += lines }
+      for type in topLevelTypes(file) where type.kind != "typealias" {
+        lengths["\(file.module).\(type.name)", default: 0] += type.lines
+      }
     }
     return lengths
   }
 
-  /// The types that a file declares or extends at its top level, with the lines from the name to the closing brace.
-  private static func topLevelTypes(_ file: SourceFile) -> [(name: String, lines: Int)] {
-    let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "extension", "protocol"]
-    var found: [(String, Int)] = []
+  /// A type that a file declares or extends at its top level, from the line with its name to the closing brace.
+  struct TopLevelType {
+    /// The keyword, such as `struct` or `extension`.
+    var kind: Substring
+    var name: String
+    var lines: Int
+    var code: String
+  }
+
+  /// The types that a file declares or extends at its top level.
+  static func topLevelTypes(_ file: SourceFile) -> [TopLevelType] {
+    let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "extension", "protocol", "typealias"]
+    var found: [TopLevelType] = []
     var depth = 0
-    var open: (name: String, line: Int)?
-    for (number, line) in file.code.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    var open: (kind: Substring, name: String, line: Int)?
+    let lines = file.code.split(separator: "\n", omittingEmptySubsequences: false)
+    func close(_ type: (kind: Substring, name: String, line: Int), at number: Int) {
+      let code = lines[type.line...number].joined(separator: "\n")
+      found.append(TopLevelType(kind: type.kind, name: type.name, lines: number - type.line + 1, code: code))
+    }
+    for (number, line) in lines.enumerated() {
       if depth == 0, open == nil {
-        let words = line.split { $0 == " " || $0 == "{" || $0 == ":" || $0 == "<" }
+        let words = line.split { $0 == " " || $0 == "{" || $0 == ":" || $0 == "<" || $0 == "?" }
         if let kind = words.firstIndex(where: { kinds.contains($0) }), kind + 1 < words.count {
-          open = (String(words[kind + 1]), number)
+          open = (words[kind], String(words[kind + 1]), number)
+          if words[kind] == "typealias", let type = open {
+            close(type, at: number)
+            open = nil
+          }
         }
       }
       for character in line {
@@ -29,7 +49,7 @@ enum StructureChecks {
         guard character == "}" else { continue }
         depth -= 1
         if depth == 0, let type = open {
-          found.append((type.name, number - type.line + 1))
+          close(type, at: number)
           open = nil
         }
       }

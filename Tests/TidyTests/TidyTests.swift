@@ -44,7 +44,7 @@ struct TidyTests {
     ],
     "Webhooks": [
       "History", "Database", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "Locks", "Credentials",
-      "JSONFormat", "DequeModule", "Logging",
+      "JSONFormat", "TextSyntax", "DequeModule", "Logging",
     ],
     "ReachabilityFleet": ["ReachabilityModel"],
     "NetworkReachabilityTesting": ["NetworkReachability", "ReachabilityModel", "Locks"],
@@ -52,20 +52,31 @@ struct TidyTests {
     "Events": [
       "EventStreams", "History", "NetworkReachability", "ReachabilityModel", "JSONFormat", "Locks", "DequeModule",
     ],
+    "HTTPRouting": [
+      "EmbeddedHTTPServer", "EventStreams", "EventLoop", "ReachabilityModel", "JSONFormat", "Compression",
+      "Credentials", "Locks", "TextSyntax", "Dispatch", "DequeModule", "Logging", "Synchronization",
+    ],
     "StatusAPI": [
-      "Events", "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+      "HTTPRouting", "Events", "Webhooks", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
       "EmbeddedHTTPServer",
       "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Dispatch", "DequeModule", "Credentials",
       "Locks", "TextSyntax", "Logging", "Synchronization",
     ],
     "FleetAPI": [
-      "StatusAPI", "Events", "History", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
-      "ReachabilityFleet", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Webhooks",
+      "StatusAPI", "HTTPRouting", "Events", "TextSyntax", "History", "ReachabilityChecks", "NetworkReachability",
+      "ReachabilityModel", "ReachabilityFleet",
+      "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage", "Dispatch", "Webhooks",
       "DequeModule", "Locks", "Logging",
+    ],
+    "StatusClient": [
+      "StatusAPI", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
+      "JSONFormat",
+      "CCurl",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
-      "StatusAPI", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EmbeddedHTTPServer",
+      "StatusAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+      "EmbeddedHTTPServer",
       "EventLoop", "Probers", "YAMLTree", "History",
       "Locks", "TextSyntax", "HostProcess", "Credentials", "Logging", "ServiceLifecycle", "UnixSignals", "Dispatch",
       "Synchronization",
@@ -83,6 +94,7 @@ struct TidyTests {
     "Locks", "EventLoop", "Netlink", "HostResolver", "Probers", "EventStreams", "EmbeddedHTTPServer", "YAMLTree",
     "JSONFormat",
     "HostProcess", "Credentials", "Database", "Compression", "StatusPage", "Contract", "NATSClient",
+    "StatusClient",
   ]
 
   let tree: SourceTree

@@ -18,7 +18,7 @@ public final class ResponseCacheGeneration: Sendable {
 ///
 /// Until then the server reuses the response without a call of the handler.
 public struct ResponseCacheValidity: Sendable {
-  private let epoch: ResponseCacheGeneration
+  private let generation: ResponseCacheGeneration
   private let number: UInt64
   /// Called for each reused response, instead of the observer of all responses.
   let onReuse: @Sendable () -> Void
@@ -26,17 +26,17 @@ public struct ResponseCacheValidity: Sendable {
   /// Makes a promise.
   ///
   /// - Parameters:
-  ///   - epoch: the generation counter that the response depends on.
+  ///   - generation: the generation counter that the response depends on.
   ///   - number: the generation, read before any of the data.
   ///   - onReuse: counts a response that was reused; called on the server's thread, so it must not block.
-  public init(epoch: ResponseCacheGeneration, number: UInt64, onReuse: @escaping @Sendable () -> Void) {
-    self.epoch = epoch
+  public init(generation: ResponseCacheGeneration, number: UInt64, onReuse: @escaping @Sendable () -> Void) {
+    self.generation = generation
     self.number = number
     self.onReuse = onReuse
   }
 
   /// Whether nothing has changed since.
-  var isValid: Bool { epoch.current == number }
+  var isValid: Bool { generation.current == number }
 }
 
 /// A response that is reused while it is valid.

@@ -3,7 +3,6 @@ internal import JSONFormat
 internal import Locks
 internal import NetworkReachability
 internal import ReachabilityFleet
-internal import StatusAPI
 public import Webhooks
 
 /// The webhooks of a fleet: every replica has the events, and one delivers them.

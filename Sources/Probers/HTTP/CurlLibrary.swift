@@ -15,9 +15,20 @@ public enum CurlLibrary {
       + "build reachd with Debian's package libcurl4-gnutls-dev"
   }()
 
-  /// libcurl's one-time initialization, which must happen before any handle and only once.
+  /// Whether libcurl could be initialized, which is done once and before the first handle.
+  package static var isInitialized: Bool { globalCode == CURLE_OK }
+
   static let globalCode: CURLcode = {
     _ = tlsProblem
     return curl_global_init(Int(CURL_GLOBAL_ALL))
   }()
+
+  /// Makes the TLS session of a transfer end with an error instead of a renegotiation, in which libcurl would wait without a
+  /// limit of time.
+  package static func refuseRenegotiation(of handle: UnsafeMutableRawPointer) {
+    if let session = unsafe ccurl_tls_session(handle) { unsafe TLSPeerLimits.watchHandshake(OpaquePointer(session)) }
+  }
+
+  /// Returns what an error of libcurl means that a limit of ours has caused; nil for another error.
+  package static func refusal(message: String) -> String? { TLSRefusal(message: message)?.message }
 }

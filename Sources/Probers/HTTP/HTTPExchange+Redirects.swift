@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import HostResolver
 internal import ReachabilityModel
+internal import TextSyntax
 
 // Redirects: each is a target of its own, authorized and connected like the first.
 extension HTTPExchange {
@@ -67,11 +68,7 @@ extension HTTPExchange {
 
   /// Encodes spaces and non-ASCII characters as %XX, as browsers do: many servers send them unencoded.
   private static func encoded(_ location: Substring) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    let bytes = location.utf8.flatMap { byte in
-      (0x21...0x7e).contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    PercentEncoding.encoded(location) { (0x21...0x7e).contains($0) }
   }
 
   private func connect(_ peers: [SocketPeer]) {

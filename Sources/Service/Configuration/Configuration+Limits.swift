@@ -8,6 +8,7 @@ extension Configuration {
     let changes = changesPerSecond ?? ScheduleLimits.defaultChangesPerSecond
     return ScheduleLimits(
       targets: targetLimit ?? ScheduleLimits.defaultTargets, checksPerSecond: rate == 0 ? nil : rate,
-      memory: CgroupMemory.limit().map(QuotaMemoryBudget.init), changesPerSecond: changes == 0 ? nil : changes)
+      memory: CgroupMemory.limit().map(QuotaMemoryBudget.init), changesPerSecond: changes == 0 ? nil : changes,
+      tokens: accountLimits.compactMapValues { $0.first })
   }
 }

@@ -1,9 +1,7 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import HostProcess
-internal import NetworkReachability
 internal import Probers
 internal import ReachabilityChecks
-internal import ReachabilityModel
 internal import StatusAPI
 internal import Webhooks
 
@@ -122,7 +120,7 @@ extension Configuration {
         "tokens", "the id \(id) is listed \(tokens.count) times",
         "an old and a new token may share one id, \(Self.tokensPerIDLimit) at the most")
     }
-    for (id, tokens) in Dictionary(grouping: tokens, by: \.id) where Set(tokens.map(\.limits)).count > 1 {
+    for (id, limits) in accountLimits where limits.count > 1 {
       addError(
         "tokens", "the tokens of the id \(id) have different limits", "tokens of one id share them; write the same")
     }

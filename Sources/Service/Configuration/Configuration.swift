@@ -1,7 +1,9 @@
 internal import EventLoop
 package import Logging
 package import EmbeddedHTTPServer
+internal import HTTPRouting
 package import NetworkReachability
+internal import ReachabilityChecks
 internal import StatusAPI
 internal import Webhooks
 
@@ -33,6 +35,8 @@ package struct Configuration: Sendable {
   var badges = AccessPolicy.Rule.token
   /// The configured tokens.
   var tokens: [AccessToken] = []
+  /// The limits of the clients with tokens, by the id of the token; tokens of one id share them.
+  var accountLimits: [String: Set<AccountLimits>] = [:]
   /// The path of a file with more tokens; nil for none.
   var tokensFile: String?
   /// Whether a change of the configuration file itself is applied without SIGHUP.

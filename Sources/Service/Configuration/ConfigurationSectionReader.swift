@@ -1,6 +1,5 @@
 internal import NetworkReachability
 internal import Probers
-internal import ReachabilityModel
 internal import StatusAPI
 internal import YAMLTree
 internal import TextSyntax

@@ -1,7 +1,6 @@
 internal import Credentials
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
-internal import ReachabilityModel
 internal import StatusAPI
 internal import YAMLTree
 
@@ -88,18 +87,26 @@ struct ListSetting: Sendable {
         limit($0, 1...1_000_000) != nil
       },
     ]
-  ) { configuration, records in configuration.tokens += records.compactMap(token) }
+  ) { configuration, records in
+    configuration.tokens += records.compactMap(token)
+    for record in records {
+      if let id = record["id"] { configuration.accountLimits[id, default: []].insert(accountLimits(record)) }
+    }
+  }
 
   @Sendable private static func token(_ record: Record) -> AccessToken? {
     guard let id = record["id"], let digest = SHA256Digest(hexadecimal: record["sha256"] ?? "") else { return nil }
     let scopes = Set((record.fields["scopes"] ?? []).compactMap { AccessScope(rawValue: $0) })
     let expires = record["expires"].flatMap { Timestamp($0) }
-    let limits = AccountLimits(
+    return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires)
+  }
+
+  private static func accountLimits(_ record: Record) -> AccountLimits {
+    AccountLimits(
       targets: record.fields["limits.targets"].flatMap { limit($0, 0...100_000) },
       minimumInterval: record.fields["limits.minimumInterval"].flatMap(minimumInterval),
       checksPerSecond: record.fields["limits.checksPerSecond"].flatMap { limit($0, 1...1_000_000) },
       changesPerSecond: record.fields["limits.changesPerSecond"].flatMap { limit($0, 1...1_000_000) })
-    return AccessToken(id: id, digest: digest, scopes: scopes, expires: expires, limits: limits)
   }
 
   @Sendable private static func limit(_ texts: [String], _ range: ClosedRange<Int>) -> Int? {

@@ -1,5 +1,6 @@
 internal import HostProcess
 package import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import StatusAPI
 
 /// One address to listen on, with its own rules.

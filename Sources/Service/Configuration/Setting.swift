@@ -1,7 +1,6 @@
 internal import Logging
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
-internal import ReachabilityModel
 internal import StatusAPI
 
 /// One key of the configuration: its path in the file, its environment variable, and the conversion of its text.

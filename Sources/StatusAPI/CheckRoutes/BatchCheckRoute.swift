@@ -1,8 +1,7 @@
 internal import EventStreams
 internal import JSONFormat
 internal import Locks
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `POST /checks`: many active checks.
@@ -13,13 +12,13 @@ enum BatchCheckRoute {
   private static let initialStreamBytes = 16 * 1024
   private static let streamByteLimit = 64 * 1024 * 1024
 
-  static let checks = APIRoute(
+  static let checks = NodeRoute(
     method: "POST", pattern: "/checks", scope: .check, mediaTypes: [.json, .ndjson],
     summary: "up to 1000 active checks: an array of targets, an array of results"
   ) { (context) throws(Problem) in
     let plans = try plans(context)
-    try SingleCheckRoutes.enforceRateLimit(plans.reduce(0) { $0 + $1.requests.count }, context)
-    let checker = context.service.checks.checker
+    try context.service.checkQuota.admit(plans.reduce(0) { $0 + $1.requests.count }, context.routed)
+    let checker = context.service.checker
     if context.media == .ndjson { return .now(lines(plans, checker, context)) }
     return .later { promise in
       let gathered = OrderedResults(count: plans.count) { documents in
@@ -28,7 +27,7 @@ enum BatchCheckRoute {
       }
       let runs = plans.enumerated().map { index, plan in
         plan.run(checker) {
-          SingleCheckRoutes.chargeAttempts($0, context)
+          context.service.checkQuota.charge($0, context.routed)
           gathered.put(CheckRepresentation.document($0, text: plan.text), at: index)
         }
       }
@@ -43,7 +42,7 @@ enum BatchCheckRoute {
     let cursor = log.end
     let runs = plans.map { plan in
       plan.run(checker) { outcomes in
-        SingleCheckRoutes.chargeAttempts(outcomes, context)
+        context.service.checkQuota.charge(outcomes, context.routed)
         let line = CheckRepresentation.document(outcomes, text: plan.text).bytes + [0x0a]
         // Under the lock, so that entries are appended in order.
         count.withLock { count in
@@ -63,8 +62,8 @@ enum BatchCheckRoute {
   // MARK: - Request body
 
   private static func plans(_ context: RequestContext) throws(Problem) -> [CheckPlan] {
-    let desk = context.service.checks
-    let (policy, modules) = (desk.policy(), desk.modules)
+    let targets = context.service.targets
+    let (policy, modules) = (targets.policy(), targets.modulesByName)
     var plans: [CheckPlan] = []
     var errors: [FieldError] = []
     var denied: [FieldError] = []

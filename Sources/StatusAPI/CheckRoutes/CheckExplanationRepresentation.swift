@@ -1,13 +1,12 @@
-internal import JSONFormat
-internal import ReachabilityChecks
-internal import ReachabilityModel
+package import JSONFormat
+package import ReachabilityChecks
 
 /// The JSON document and the text of a diagnosis.
 ///
 /// The JSON is a public format: members may be added, not changed or removed.
-enum CheckExplanationRepresentation {
+package enum CheckExplanationRepresentation {
   /// Returns the document of `GET /explain`.
-  static func document(_ explanation: Diagnosis, text: String) -> JSON {
+  package static func document(_ explanation: Diagnosis, text: String) -> JSON {
     let result = explanation.outcome.result
     return .members([
       "target": .string(text),
@@ -28,7 +27,7 @@ enum CheckExplanationRepresentation {
   }
 
   /// Returns the diagnosis as lines.
-  static func text(_ explanation: Diagnosis) -> String {
+  package static func text(_ explanation: Diagnosis) -> String {
     let result = explanation.outcome.result
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""
     // A failed step shows the detail as its evidence; without a failed step it is shown here.

@@ -1,5 +1,4 @@
 package import NetworkReachability
-internal import ReachabilityModel
 
 /// A valid request for checks: one check for each requested family, repeated `count` times.
 package struct CheckPlan: Sendable {

@@ -1,13 +1,12 @@
-internal import JSONFormat
-internal import ReachabilityChecks
-internal import ReachabilityModel
+package import JSONFormat
+package import ReachabilityChecks
 
 /// The JSON document of a check.
 ///
 /// This is a public format: members may be added, not changed or removed.
-enum CheckRepresentation {
+package enum CheckRepresentation {
   /// Returns the document for outcomes of the same target; the first one that is not up determines the state.
-  static func document(_ outcomes: [CheckOutcome], text: String? = nil) -> JSON {
+  package static func document(_ outcomes: [CheckOutcome], text: String? = nil) -> JSON {
     guard let leading = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return .null }
     var members = head(leading, text)
     if outcomes.count > 1 {
@@ -17,7 +16,7 @@ enum CheckRepresentation {
   }
 
   /// Returns one line for users and shell scripts: `up tcp://db:5432 10.0.0.9 0.412 ms`.
-  static func line(_ outcome: CheckOutcome) -> String {
+  package static func line(_ outcome: CheckOutcome) -> String {
     let result = outcome.result
     var words = [result.state.rawValue, outcome.request.target.redacted]
     if let reason = result.reason { words.append(reason.rawValue) }

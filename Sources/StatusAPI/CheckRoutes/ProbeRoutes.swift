@@ -1,5 +1,4 @@
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `GET /probe`: the interface of blackbox_exporter for Prometheus.
@@ -9,7 +8,7 @@ enum ProbeRoutes {
   /// The default module, as in blackbox_exporter.
   static let defaultModule = "http_2xx"
 
-  static let probe = APIRoute(
+  static let probe = NodeRoute(
     pattern: "/probe", parameters: ["target", "module", "debug", "hostname"], scope: .check, mediaTypes: [.text],
     summary: "one active check as series, for a Prometheus configured for blackbox_exporter"
   ) { (context) throws(Problem) in
@@ -18,11 +17,11 @@ enum ProbeRoutes {
     case .request(let valid): request = valid
     case .invalidTarget(let module): return .now(invalidTarget(module))
     }
-    try SingleCheckRoutes.enforceRateLimit(1, context)
+    try context.service.checkQuota.admit(1, context.routed)
     let isDebug = context.query["debug"] == "true"
     return .later { promise in
-      let check = context.service.checks.checker.check(request) { outcome in
-        SingleCheckRoutes.chargeAttempts([outcome], context)
+      let check = context.service.checker.check(request) { outcome in
+        context.service.checkQuota.charge([outcome], context.routed)
         // If a redirect is denied, the target itself has responded, so there is evidence to report.
         if outcome.result.evidence.http == nil, let denial = Problem(denialOf: outcome) {
           return promise.fulfil(context.answer(denial))
@@ -63,8 +62,8 @@ enum ProbeRoutes {
       throw Problem(.badTarget, "target is missing; expected for example /probe?target=db:5432&module=tcp_connect")
     }
     let name = context.query["module"] ?? defaultModule
-    guard let known = context.service.checks.modules[name] else {
-      let names = context.service.checks.modules.keys.sorted().joined(separator: ", ")
+    guard let known = context.service.targets.modulesByName[name] else {
+      let names = context.service.targets.modulesByName.keys.sorted().joined(separator: ", ")
       throw Problem(.badRequest, "unknown module \(name.debugDescription); expected one of \(names)")
     }
     let module = blackboxEquivalent(known)
@@ -74,7 +73,7 @@ enum ProbeRoutes {
     do throws(TargetError) {
       request = CheckRequest(
         try target(text, for: module), module: module, timeout: timeout, hostname: hostname,
-        policy: context.service.checks.policy())
+        policy: context.service.targets.policy())
     } catch {
       return .invalidTarget(module)
     }

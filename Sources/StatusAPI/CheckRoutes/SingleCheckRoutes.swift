@@ -1,10 +1,9 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `GET /check` and `GET /explain`: one active check.
-package enum SingleCheckRoutes {
+enum SingleCheckRoutes {
   static let all = [check, BatchCheckRoute.checks, explain, ProbeRoutes.probe]
 
   /// The parameters of `GET /check`.
@@ -12,15 +11,15 @@ package enum SingleCheckRoutes {
     "target", "module", "timeout", "count", "ip", "source", "interface", "maxAge", "require",
   ]
 
-  static let check = APIRoute(
+  static let check = NodeRoute(
     pattern: "/check", parameters: parameters, scope: .check, mediaTypes: [.json, .text],
     summary: "one active check now: /check?target=tcp://db:5432"
   ) { (context) throws(Problem) in
     let plan = try plan(context)
     let mustBeUp = try require(context)
     return .later { promise in
-      let run = plan.run(context.service.checks.checker) { outcomes in
-        chargeAttempts(outcomes, context)
+      let run = plan.run(context.service.checker) { outcomes in
+        context.service.checkQuota.charge(outcomes, context.routed)
         if let denial = outcomes.lazy.compactMap(Problem.init(denialOf:)).first {
           return promise.fulfil(context.answer(denial))
         }
@@ -37,14 +36,14 @@ package enum SingleCheckRoutes {
     }
   }
 
-  static let explain = APIRoute(
+  static let explain = NodeRoute(
     pattern: "/explain", parameters: ["target", "module", "timeout", "ip", "source", "interface"],
     scope: .check, mediaTypes: [.json, .text], summary: "why a target is up or not, step by step"
   ) { (context) throws(Problem) in
     let plan = try plan(context)
     return .later { promise in
-      let run = plan.run(context.service.checks.checker) { outcomes in
-        chargeAttempts(outcomes, context)
+      let run = plan.run(context.service.checker) { outcomes in
+        context.service.checkQuota.charge(outcomes, context.routed)
         let snapshot = context.service.monitor.snapshot
         guard let outcome = outcomes.first(where: { $0.result.state != .up }) ?? outcomes.first else { return }
         let explanation = Diagnosis(of: outcome, in: snapshot)
@@ -71,55 +70,15 @@ package enum SingleCheckRoutes {
     let parameters = CheckPlan.Parameters(
       target: query["target"], module: query["module"], timeout: query["timeout"], count: query["count"],
       ip: query["ip"], source: query["source"], interface: query["interface"], maxAge: query["maxAge"])
-    let desk = context.service.checks
+    let targets = context.service.targets
     let plan: CheckPlan
     do throws(CheckPlan.InvalidParameters) {
-      plan = try CheckPlan(parameters, modules: desk.modules, policy: desk.policy())
+      plan = try CheckPlan(parameters, modules: targets.modulesByName, policy: targets.policy())
     } catch {
       throw Problem(error)
     }
-    try enforceRateLimit(plan.requests.count, context)
+    try context.service.checkQuota.admit(plan.requests.count, context.routed)
     return plan
-  }
-
-  /// Counts checks against the limits of the client's account, and against the rate limit per client unless the token
-  /// has a rate limit.
-  package static func enforceRateLimit(_ count: Int, _ context: RequestContext) throws(Problem) {
-    let schedule = context.service.targets.schedule
-    if schedule.limits.own(context.account).checksPerSecond == nil { try admitClient(count, context) }
-    switch schedule.admit(count, for: context.account) {
-    case .admitted: return
-    case .later(let seconds, let excess):
-      throw Problem(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
-    case .never(let excess): throw Problem(excess)
-    }
-  }
-
-  /// Counts the addresses that checks have contacted besides the first ones, against the same limits.
-  ///
-  /// Their number is not known before. A client that exceeds its limit this way waits longer before its next checks.
-  static func chargeAttempts(_ outcomes: [CheckOutcome], _ context: RequestContext) {
-    let count = outcomes.reduce(0) { $0 + max(0, $1.result.evidence.attempts.count - 1) }
-    guard count > 0 else { return }
-    let schedule = context.service.targets.schedule
-    if schedule.limits.own(context.account).checksPerSecond == nil {
-      context.service.checks.rateLimiter.charge(count, client: context.client)
-    }
-    schedule.charge(count, for: context.account)
-  }
-
-  private static func admitClient(_ count: Int, _ context: RequestContext) throws(Problem) {
-    guard count <= Int(CheckRateLimiter.burst) else {
-      throw Problem(
-        .badRequest,
-        "the request has \(count) checks, repetitions and address families included; at most "
-          + "\(Int(CheckRateLimiter.burst)) are allowed"
-      )
-    }
-    guard let seconds = context.service.checks.rateLimiter.consume(count, client: context.client) else { return }
-    throw Problem(
-      .rateLimited, "more than \(Int(CheckRateLimiter.ratePerSecond)) checks per second; retry later",
-      headers: ["Retry-After": String(seconds)])
   }
 }
 

@@ -1,6 +1,6 @@
 internal import Events
-internal import EmbeddedHTTPServer
 internal import EventStreams
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 
@@ -24,7 +24,7 @@ extension EventRoutes {
     array.read(replay, after: known) { result in
       switch result {
       case .success(let array): promise.fulfil(array.response)
-      case .failure(let error): promise.fulfil(context.answer(Problem(error, context.service, context.requestID)))
+      case .failure(let error): promise.fulfil(context.answer(context.problem(error)))
       }
     }
   }
@@ -121,13 +121,5 @@ private struct EventArray: Sendable {
     guard !isFull else { return }
     let found = history.log.entries(after: end, selection, first: limit)
     if found.isWhole { add(found.entries, limit: limit) }
-  }
-}
-
-extension RequestContext {
-  /// The id of the last event that the client has received; nil for none, which an EventSource also sends as an empty id (HTML
-  /// §9.2.3).
-  package var lastEventID: String? {
-    [request.headers["Last-Event-ID"], query["lastEventId"]].compactMap(\.self).first { !$0.isEmpty }
   }
 }

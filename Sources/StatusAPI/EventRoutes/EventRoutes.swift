@@ -2,8 +2,7 @@ internal import Events
 internal import History
 internal import JSONFormat
 internal import EventStreams
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `GET /events`: the stream of transitions, or an array of the recent ones.
@@ -11,22 +10,21 @@ package enum EventRoutes {
   /// The maximum number of transitions in the array.
   static let arrayLimit = 1000
 
-  static let events = APIRoute(
+  static let events = NodeRoute(
     pattern: "/events", parameters: ["types", "lastEventId", "since", "host", "target"],
     repeatable: ["host", "target"],
     mediaTypes: [.eventStream, .json],
     summary: "every transition as Server-Sent Events, starting with the current state"
   ) { (context) throws(Problem) in
     let selection = try selection(context)
-    // A browser sends the header when it reconnects, so the header is newer than the query.
-    let known = context.lastEventID
+    let known = context.routed.lastEventID
     let hosts = try hosts(context)
     guard context.media != .json || hosts.isEmpty else {
       throw Problem(.badRequest, "host requires Accept: text/event-stream, because no history of hosts is stored")
     }
     if known == nil, context.query["since"] != nil { return try replay(context, selection, hosts) }
     if context.media == .json {
-      return context.service.documents.reply(to: context) { () throws(Problem) in
+      return context.routed.queued { () throws(Problem) in
         .later { promise in array(context, after: known, selection, promise) }
       }
     }
@@ -45,15 +43,11 @@ package enum EventRoutes {
   private static func response(
     _ context: RequestContext, after known: String?, _ selection: EventLog.Selection, _ hosts: Set<ReachabilityTarget>
   ) throws(Problem) -> HTTPResponse {
-    let headers: HTTPHeaders = [
-      "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
-    ]
-    let fields = SecurityHeaders.merged(into: headers)
     let feed = context.service.events
     // First the machine, then the hosts: changes in between arrive through the log.
     var stream = stream(feed, after: known, selection, client: context.client)
     if !hosts.isEmpty { try watch(hosts, context, &stream) }
-    return HTTPResponse(headers: fields, body: .stream(stream))
+    return HTTPResponse(headers: RepresentationHeaders.ofEventStream, body: .stream(stream))
   }
 
   /// Returns the stream or the array from the first event at or after a time, whose number the store must look up.

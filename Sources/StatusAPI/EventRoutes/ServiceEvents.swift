@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import EventStreams
 package import Events
 package import History

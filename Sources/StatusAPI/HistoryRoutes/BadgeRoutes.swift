@@ -1,16 +1,14 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
-internal import NetworkReachability
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 /// `/targets/{id}/badge.svg`: the state of a target for web pages.
-enum BadgeRoutes {
+package enum BadgeRoutes {
   private enum Metric: String, CaseIterable {
     case status, uptime, latency
   }
 
-  static let badge = APIRoute(
+  static let badge = NodeRoute(
     pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window", "timeZone"], mediaTypes: [.svg], isBadge: true,
     summary: "a target's status, uptime or latency as an image"
   ) { (context) throws(Problem) in
@@ -73,7 +71,7 @@ enum BadgeRoutes {
   }
 
   /// A share in percent with two decimals, rounded down: 100 % only without any outage.
-  static func percent(_ share: Double) -> String {
+  package static func percent(_ share: Double) -> String {
     let hundredths = Int((share * 10_000).rounded(.down))
     let decimals = String(hundredths % 100)
     return "\(hundredths / 100).\(decimals.utf8.count == 1 ? "0" : "")\(decimals) %"

@@ -1,7 +1,6 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 extension RequestContext {
@@ -47,7 +46,7 @@ extension RequestContext {
       history.read(query) { result in
         switch result {
         case .success(let value): respond(value, promise)
-        case .failure(let error): promise.fulfil(answer(Problem(error, service, requestID)))
+        case .failure(let error): promise.fulfil(answer(problem(error)))
         }
       }
     }
@@ -55,24 +54,24 @@ extension RequestContext {
 
   /// Whether a target is registered.
   func isRegistered(_ id: String) -> Bool { service.targets.schedule.report(of: id) != nil }
-}
 
-extension Problem {
-  /// Creates the problem for a query that failed; the log has SQLite's error.
-  init(_ error: StoreError, _ service: ServiceContext, _ requestID: String) {
+  /// Returns the problem for a query that failed; the log has SQLite's error.
+  func problem(_ error: StoreError) -> Problem {
     switch error {
     case .busy:
-      self.init(
+      return Problem(
         .overloaded, "the history is busy, or the query takes too long; retry with a shorter window",
         headers: ["Retry-After": "1"])
     default:
       service.logger.error("the history cannot be read", metadata: ["request": "\(requestID)", "error": "\(error)"])
-      self.init(
+      return Problem(
         .storeUnavailable, "the history cannot be read; retry later, and see the service's log",
         headers: ["Retry-After": "5"])
     }
   }
+}
 
+extension Problem {
   /// Creates the problem for a target that is neither registered nor in the history.
   init(unknownTarget id: String) {
     self.init(

@@ -1,7 +1,8 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import NetworkReachability
+internal import TextSyntax
 
 /// The query of `GET /history` and `GET /targets/{id}/history`.
 struct HistoryListQuery {
@@ -122,13 +123,10 @@ struct HistoryListQuery {
     } else {
       body = JSON.members(["history": .array(entries), "next": .text(next)]).bytes + [0x0a]
     }
-    var headers = RepresentationHeaders.headers(context.media, tag: "W/\"\(HistoryEntityTag.of(body))\"")
+    var headers = RepresentationHeaders.headers(context.media, tag: EntityTag(of: body, isWeak: true).description)
     if let next { headers["Link"] = "<\(link(next))>; rel=\"next\"" }
-    if let tag = headers["ETag"], EntityTagCondition(context.request).matches(tag) {
-      headers["Content-Type"] = nil
-      return HTTPResponse(status: 304, headers: headers)
-    }
-    return HTTPResponse(headers: headers, body: .bytes(body))
+    return EntityTagList(ifNoneMatch: context.request)?.notModified(headers)
+      ?? HTTPResponse(headers: headers, body: .bytes(body))
   }
 
   private func link(_ next: String) -> String {
@@ -139,14 +137,5 @@ struct HistoryListQuery {
       items.append("\(name)=\(PercentEncoding.encoded(Timestamp(microseconds: time).description))")
     }
     return context.request.path + "?" + (items + ["cursor=\(next)"]).joined(separator: "&")
-  }
-}
-
-/// An entity tag from a content: equal contents have equal tags, also after a restart.
-enum HistoryEntityTag {
-  /// FNV-1a, 64 bits.
-  static func of(_ bytes: [UInt8]) -> String {
-    let hash = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
-    return String(hash, radix: 16)
   }
 }

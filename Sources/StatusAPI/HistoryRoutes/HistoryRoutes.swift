@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import NetworkReachability
@@ -8,7 +8,7 @@ typealias HistoryQuery<Value> = @Sendable (HistoryReader) throws(StoreQueryError
 
 /// `GET /history`, and the history, uptime and latency of targets.
 enum HistoryRoutes {
-  static let history = APIRoute(
+  static let history = NodeRoute(
     pattern: "/history", parameters: HistoryListQuery.parameters.union(["subject"]), repeatable: ["subject"],
     mediaTypes: [.json, .ndjson], summary: "the transitions of the past"
   ) { (context) throws(Problem) in
@@ -19,7 +19,7 @@ enum HistoryRoutes {
       history, { (reader) throws(StoreQueryError) in try reader.page(filter) }, { query.response($0) })
   }
 
-  static let targetHistory = APIRoute(
+  static let targetHistory = NodeRoute(
     pattern: "/targets/{id}/history", parameters: HistoryListQuery.parameters, mediaTypes: [.json, .ndjson],
     summary: "the transitions of a registered or removed target"
   ) { (context) throws(Problem) in

@@ -1,5 +1,5 @@
+internal import HTTPRouting
 internal import NetworkReachability
-internal import ReachabilityModel
 
 /// Moments and windows in query parameters.
 enum HistoryTimeParameter {

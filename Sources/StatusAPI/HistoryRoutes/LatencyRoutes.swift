@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import NetworkReachability
@@ -9,7 +9,7 @@ enum LatencyRoutes {
   private static let quantileLimit = 8
   private static let defaultQuantiles = "0.5,0.95,0.99"
 
-  static let latency = APIRoute(
+  static let latency = NodeRoute(
     pattern: "/targets/{id}/latency", parameters: ["step", "window", "quantiles"], mediaTypes: [.json],
     summary: "the durations of a target's checks, in steps"
   ) { (context) throws(Problem) in

@@ -1,8 +1,8 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityChecks
+internal import TextSyntax
 
 /// `/uptime` and `/targets/{id}/uptime`.
 enum UptimeRoutes {
@@ -10,7 +10,7 @@ enum UptimeRoutes {
   private static let defaultLimit = 100
   private static let limitMaximum = 10_000
 
-  static let target = APIRoute(
+  static let target = NodeRoute(
     pattern: "/targets/{id}/uptime", parameters: ["window", "timeZone", "step"], mediaTypes: [.json],
     summary: "the availability and the outages of a registered or removed target"
   ) { (context) throws(Problem) in
@@ -74,9 +74,9 @@ enum UptimeRoutes {
 
   // MARK: - Many targets
 
-  static let all = APIRoute(
+  static let all = NodeRoute(
     pattern: "/uptime", parameters: ["window", "timeZone", "label", "limit", "cursor"], mediaTypes: [.json],
-    queueing: .manyTargets,
+    queueing: .whenLarge,
     summary: "the availability of the registered targets"
   ) { (context) throws(Problem) in
     let history = try context.history()

@@ -1,6 +1,6 @@
+internal import HTTPRouting
 internal import History
 internal import NetworkReachability
-internal import ReachabilityModel
 
 /// The parameters `window` and `timeZone` of an uptime: a time before now, or a month that is over.
 enum UptimeWindowParameter {

@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import Locks
 internal import NetworkReachability
 

@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import Locks
 
 /// Limits the names that clients have looked up and watched: each causes queries to a third party's name server.

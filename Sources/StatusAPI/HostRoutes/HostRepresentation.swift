@@ -1,12 +1,12 @@
-internal import JSONFormat
-internal import NetworkReachability
+package import JSONFormat
+package import NetworkReachability
 
 /// The JSON document of `GET /hosts/{host}`.
 ///
 /// This is a public format: members may be added, not changed or removed.
-enum HostRepresentation {
+package enum HostRepresentation {
   /// Returns the data of a `host` event, which has no id, because it is not part of the machine's history.
-  static func event(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
+  package static func event(_ verdict: HostVerdict, _ transition: Transition, initial: Bool) -> JSON {
     .members([
       "type": "host",
       "time": .string(transition.time.description),
@@ -17,7 +17,7 @@ enum HostRepresentation {
   }
 
   /// Returns the document for one host, evaluated at `time`.
-  static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {
+  package static func document(_ verdict: HostVerdict, host: String, evaluatedAt time: Timestamp) -> JSON {
     var members: [JSON.Member] = []
     func add(_ name: String, _ value: JSON) { members.append(.init(name: name, value: value)) }
     let path = verdict.path

@@ -1,8 +1,8 @@
 internal import Events
 internal import JSONFormat
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
+internal import Logging
 internal import NetworkReachability
-internal import ReachabilityModel
 
 /// A parsed request for a host.
 struct HostRouteRequest: Sendable {
@@ -14,7 +14,7 @@ struct HostRouteRequest: Sendable {
   var name: String?
   /// The deadline of the resolution.
   var timeout: Duration
-  var tags: EntityTagCondition
+  var tags: EntityTagList?
   var poll: LongPoll
 
   init(_ context: RequestContext) throws(Problem) {
@@ -39,8 +39,8 @@ struct HostRouteRequest: Sendable {
       }
       timeout = given
     }
-    tags = EntityTagCondition(context.request)
-    poll = try LongPoll(context)
+    tags = EntityTagList(ifNoneMatch: context.request)
+    poll = try LongPoll(context.routed)
   }
 
   // MARK: - Responses
@@ -67,7 +67,8 @@ struct HostRouteRequest: Sendable {
     case .success(let verdict): return response(verdict)
     case .failure(let error):
       // The client cannot act on the kernel's error; the log has it with the request's id.
-      context.service.report(error, context.requestID)
+      context.service.logger.error(
+        "request failed", metadata: ["request": "\(context.requestID)", "error": "\(error)"])
       return kernelFailureResponse
     }
   }
@@ -78,11 +79,9 @@ struct HostRouteRequest: Sendable {
   }
 
   private func response(_ verdict: HostVerdict) -> HTTPResponse {
-    let tag = tag(verdict)
-    var headers = RepresentationHeaders.headers(context.media, tag: tag)
-    if tags.matches(tag) {
-      headers["Content-Type"] = nil
-      return poll.addingPreferenceApplied(HTTPResponse(status: 304, headers: headers))
+    let headers = RepresentationHeaders.headers(context.media, tag: tag(verdict))
+    if let response = tags?.notModified(headers) {
+      return poll.addingPreferenceApplied(response)
     }
     let body =
       context.media == .text

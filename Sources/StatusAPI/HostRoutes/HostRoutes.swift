@@ -1,5 +1,5 @@
 internal import Locks
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import NetworkReachability
 
 /// `GET /hosts/{host}`: evaluates one target now, by a new kernel lookup.
@@ -7,12 +7,12 @@ enum HostRoutes {
   /// The longest timeout of a name's resolution.
   static let timeoutLimit = Duration.seconds(60)
 
-  static let host = APIRoute(
+  static let host = NodeRoute(
     pattern: "/hosts/{host}", parameters: ["source", "interface", "resolve", "timeout", "wait"],
     mediaTypes: [.json, .text], summary: "route-level reachability of a name, an address, default or local-link"
   ) { (context) throws(Problem) in
     let request = try HostRouteRequest(context)
-    let waits = request.poll.limit != nil && request.tags.isPresent
+    let waits = request.poll.limit != nil && request.tags != nil
     // A watched name is looked up at intervals of its own.
     let isKnown = waits && context.service.hostLongPolls.isWatched(request.watchTarget)
     if request.name != nil, !isKnown { try context.countNames(1, hint: ", or use resolve=none") }

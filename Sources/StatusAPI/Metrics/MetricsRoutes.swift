@@ -1,8 +1,8 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 
 /// `GET /metrics`: the metrics for Prometheus.
 enum MetricsRoutes {
-  static let metrics = APIRoute(
+  static let metrics = NodeRoute(
     pattern: "/metrics", mediaTypes: [.text], queueing: .always, summary: "the metrics of the service, for Prometheus"
   ) { (context) throws(Problem) in
     var headers = RepresentationHeaders.headers(.text)

@@ -1,7 +1,6 @@
 internal import EventStreams
-internal import Locks
 public import EmbeddedHTTPServer
-internal import Synchronization
+internal import HTTPRouting
 
 extension MetricCollector {
   /// Returns the metrics of the HTTP servers, by address.
@@ -53,59 +52,30 @@ extension MetricCollector {
       page.add("reachd_event_log_events_total", .counter, "Events appended since the start.", room.appended)
     }
   }
-}
 
-/// Counts responses by route, method and status, so that requests cannot increase the number of series without bound.
-final class RequestMetricCounters: Sendable {
-  private struct Key: Hashable {
-    var route: String
-    var method: String
-    var status: Int
-  }
-
-  /// The number of responses of one kind.
-  final class Count: Sendable {
-    let number = Atomic(0)
-
-    func increment() { number.wrappingAdd(1, ordering: .relaxed) }
-  }
-
-  private let counts = Locked<[Key: Count]>([:])
-  private static let methods: Set<String> = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", "PATCH"]
-
-  func count(_ answer: HTTPAccess) {
-    let method = answer.request?.method ?? ""
-    self.count(
-      of: answer.response.label, Self.methods.contains(method) ? method : "other", answer.response.status
-    ).increment()
-  }
-
-  /// Returns the counter of one kind of response.
-  func count(of route: String, _ method: String, _ status: Int) -> Count {
-    let key = Key(route: route, method: method, status: status)
-    return counts.withLock { counts in
-      if let count = counts[key] { return count }
-      let count = Count()
-      counts[key] = count
-      return count
+  /// Returns the numbers of responses.
+  static func requests(_ counters: RequestCounters) -> MetricCollector {
+    MetricCollector { page in
+      page.add(
+        "reachd_http_requests_total", .counter,
+        "Responses by route, method and status; `none` is no route. Streams are counted when they start.",
+        counters.all.map { kind, count in
+          .init(
+            Double(count),
+            ["route": kind.route.isEmpty ? "none" : kind.route, "method": kind.method, "code": String(kind.status)])
+        })
     }
   }
 
-  /// Adds the counters.
-  func write(to page: inout MetricExposition) {
-    let sorted = counts.withLock(\.self).sorted {
-      ($0.key.route, $0.key.method, $0.key.status) < ($1.key.route, $1.key.method, $1.key.status)
+  /// Returns the metrics of a queue of documents.
+  static func documents(_ queue: DocumentQueue) -> MetricCollector {
+    MetricCollector { page in
+      let counts = queue.counts
+      page.add("reachd_documents_waiting", .gauge, "Requests for documents of all targets that wait.", counts.waiting)
+      page.add("reachd_documents_made_total", .counter, "Documents of all targets that were made.", counts.made)
+      page.add(
+        "reachd_documents_refused_total", .counter, "Requests for documents of all targets answered 503.",
+        counts.refused)
     }
-    page.add(
-      "reachd_http_requests_total", .counter,
-      "Responses by route, method and status; `none` is no route. Streams are counted when they start.",
-      sorted.map { entry in
-        .init(
-          Double(entry.value.number.load(ordering: .relaxed)),
-          [
-            "route": entry.key.route.isEmpty ? "none" : entry.key.route, "method": entry.key.method,
-            "code": String(entry.key.status),
-          ])
-      })
   }
 }

@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 
 /// Responses to changes of registered targets, which are sent after the change is committed.

@@ -1,21 +1,20 @@
 internal import JSONFormat
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `/targets`: the list of registered targets, and the registration of one or many.
 enum TargetCollectionRoutes {
-  static let list = APIRoute(
+  static let list = NodeRoute(
     pattern: "/targets", parameters: ["state", "label", "limit", "cursor", "wait"], mediaTypes: [.json, .text],
-    isCompressible: true, queueing: .manyTargets, summary: "the registered targets with their states"
+    isCompressible: true, queueing: .whenLarge, summary: "the registered targets with their states"
   ) { (context) throws(Problem) in
     let page = try TargetListQuery(context)
     let room = context.service.events.targetWaiters
-    return try ConditionalRequest(context).reply(
+    return try ConditionalRequest(context.routed).reply(
       waitingOn: room, when: { page.changeFilter(context) }, tag: { page.tag(context) }, { page.response(context) })
   }
 
-  static let post = APIRoute(
+  static let post = NodeRoute(
     method: "POST", pattern: "/targets", scope: .targetsWrite, mediaTypes: [.json],
     summary: "register a target, or register and change many"
   ) { (context) throws(Problem) in
@@ -29,7 +28,7 @@ enum TargetCollectionRoutes {
       throw Problem(fields: error.errors)
     }
     if let denial = context.service.targets.denial(definition, context.service.targets.policy()) { throw denial }
-    switch context.service.targets.schedule.put(definition, by: context.account, if: .absent) {
+    switch context.service.targets.schedule.put(definition, by: context.routed.account, if: .absent) {
     case .created(let report), .replaced(let report):
       return .now(TargetRoutes.answer(report, context, status: 201))
     case .rejected(.precondition):
@@ -72,7 +71,7 @@ enum TargetCollectionRoutes {
       }
     }
     let placements = context.service.targets.schedule.put(
-      read.compactMap { try? $0.get() }, by: context.account)
+      read.compactMap { try? $0.get() }, by: context.routed.account)
     var placed = placements.makeIterator()
     let results = zip(items, read).map { item, read -> JSON in
       switch read {
@@ -111,7 +110,7 @@ enum TargetCollectionRoutes {
   private static func success(_ report: TargetReport, _ status: Int64, _ context: RequestContext) -> JSON {
     .members([
       "id": .string(report.definition.id), "status": .integer(status),
-      "etag": .string(TargetEntityTag(report, .full, context).description),
+      "etag": .string(EntityTag(report, .full, context).description),
     ])
   }
 }

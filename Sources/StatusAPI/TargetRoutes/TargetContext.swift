@@ -1,6 +1,7 @@
+internal import HTTPRouting
 internal import ReachabilityChecks
 
-/// The objects that the routes of registered targets use.
+/// The objects that the routes of registered targets and of checks use.
 struct TargetContext: Sendable {
   var schedule: CheckSchedule
   /// Returns the current contact policy.
@@ -9,6 +10,11 @@ struct TargetContext: Sendable {
   var configuredModules: @Sendable () -> [CheckModule]
 
   var modules: [CheckModule] { configuredModules() }
+
+  /// The modules that a client may name, with the built-in ones.
+  var modulesByName: [String: CheckModule] {
+    CheckPlan.builtInModules.merging(configuredModules().map { ($0.name, $0) }) { $1 }
+  }
 
   /// Returns the modules that a target may name, including its current module, which a reload may have removed.
   func modules(for id: String?) -> [CheckModule] {

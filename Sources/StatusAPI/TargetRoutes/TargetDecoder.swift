@@ -1,3 +1,4 @@
+package import HTTPRouting
 package import JSONFormat
 internal import NetworkReachability
 package import ReachabilityModel

@@ -1,6 +1,5 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// `GET /targets/{id}/explain`: the diagnosis of a registered target.
@@ -8,7 +7,7 @@ internal import ReachabilityChecks
 /// It explains the present state and makes no check, so that it needs no more than the scope to read, and the policy for
 /// targets of clients does not apply to the targets of the configuration.
 enum TargetExplanationRoute {
-  static let explain = APIRoute(
+  static let explain = NodeRoute(
     pattern: "/targets/{id}/explain", mediaTypes: [.json, .text],
     summary: "why a registered target is up or not, step by step"
   ) { (context) throws(Problem) in

@@ -1,3 +1,4 @@
+internal import HTTPRouting
 internal import NetworkReachability
 
 /// A label selector: `env=prod`, or `env` for any value.

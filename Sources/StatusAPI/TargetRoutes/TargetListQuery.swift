@@ -1,9 +1,9 @@
 internal import Events
 internal import EventStreams
 internal import JSONFormat
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
+internal import TextSyntax
 
 /// A page of the list of registered targets, as selected by the query of `GET /targets`.
 package struct TargetListQuery {
@@ -17,7 +17,7 @@ package struct TargetListQuery {
   private let visibility: TargetVisibility
 
   init(_ context: RequestContext) throws(Problem) {
-    visibility = TargetVisibility(context)
+    visibility = TargetVisibility(context.routed)
     selection = try TargetSelection(context)
     limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
     cursor = context.query["cursor"]
@@ -40,7 +40,7 @@ package struct TargetListQuery {
   }
 
   private func body(_ page: ArraySlice<TargetReport>, _ next: String?, _ context: RequestContext) -> [UInt8] {
-    if context.media == .text { return page.flatMap { Array((TargetFormatter.line($0, visibility) + "\n").utf8) } }
+    if context.media == .text { return page.flatMap { Array((TargetRepresentation.line($0, visibility) + "\n").utf8) } }
     let documents = page.map { TargetRepresentation.document($0, visibility, context.service.monitor) }
     return JSON.members(["targets": .array(documents), "next": .text(next)]).bytes + [0x0a]
   }

@@ -1,6 +1,5 @@
 internal import EmbeddedHTTPServer
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// All registered targets in columns: one request for a page that shows all of them, and one twentieth of the bytes.

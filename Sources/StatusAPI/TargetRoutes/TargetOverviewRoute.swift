@@ -1,18 +1,17 @@
 internal import Events
 internal import Compression
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import Locks
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 /// `GET /targets/overview`: all registered targets in columns, without pages.
 enum TargetOverviewRoute {
   /// The maximum number of ids in a request for some targets.
   static let idLimit = 64
 
-  static let overview = APIRoute(
+  static let overview = NodeRoute(
     pattern: "/targets/overview", parameters: ["id", "state", "label", "series"], repeatable: ["id"],
     mediaTypes: [.json], queueing: .always,
     summary: "all registered targets in columns, for pages that show all of them"
@@ -23,7 +22,7 @@ enum TargetOverviewRoute {
     guard ids.count <= idLimit else {
       throw Problem(.badRequest, "a request names at most \(idLimit) targets, got \(ids.count)")
     }
-    let visibility = TargetVisibility(context)
+    let visibility = TargetVisibility(context.routed)
     // Before the rows: an event that the rows already include does no harm when a client applies it again.
     let last = context.service.events.lastEvent
     // The latencies of checks without an event are as old as the minute.
@@ -38,9 +37,8 @@ enum TargetOverviewRoute {
       throw Problem(.badRequest, "series must be all, got \(series.prefix(80).debugDescription)")
     }
     let hasSeries = context.query["series"] != nil && !ids.isEmpty
-    if !hasSeries, EntityTagCondition(context.request).matches(tag) {
-      headers["Content-Type"] = nil
-      return .now(HTTPResponse(status: 304, headers: headers))
+    if !hasSeries, let response = EntityTagList(ifNoneMatch: context.request)?.notModified(headers) {
+      return .now(response)
     }
     let schedule = context.service.targets.schedule
     if hasSeries { return try seriesReply(ids, selection, visibility, headers, context) }

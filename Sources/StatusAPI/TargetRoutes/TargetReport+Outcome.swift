@@ -1,4 +1,3 @@
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 extension TargetReport {

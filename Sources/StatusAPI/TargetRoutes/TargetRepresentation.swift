@@ -1,12 +1,31 @@
 internal import Events
 internal import JSONFormat
-internal import NetworkReachability
 internal import ReachabilityChecks
 
 /// The JSON document of a registered target.
 ///
 /// This is a public format: members may be added, not changed or removed.
-enum TargetRepresentation {
+package enum TargetRepresentation {
+  /// Returns one line without its line end: `down db tcp://10.9.0.1:5432 refused since 2026-01-01T00:00:00.000000Z`.
+  static func line(_ report: TargetReport, _ visibility: TargetVisibility) -> String {
+    let (definition, status) = (report.definition, report.status)
+    return line(
+      state: status.state.rawValue, id: definition.id, target: visibility.text(definition.target),
+      reason: status.reason?.rawValue, isPending: status.isPending, isFlapping: status.isFlapping,
+      since: status.since.description)
+  }
+
+  /// Returns the line of a target from the members of its document.
+  package static func line(
+    state: String, id: String, target: String, reason: String?, isPending: Bool, isFlapping: Bool, since: String
+  ) -> String {
+    var words = [state, id, target]
+    if let reason { words.append(reason) }
+    if isPending { words.append("pending") }
+    if isFlapping { words.append("flapping") }
+    return (words + ["since", since]).joined(separator: " ").withoutControls
+  }
+
   /// Returns the whole document: the state, the definition, and the result of the last check.
   static func document(
     _ report: TargetReport, _ visibility: TargetVisibility, _ monitor: ReachabilityMonitor

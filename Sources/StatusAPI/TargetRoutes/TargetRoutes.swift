@@ -1,7 +1,6 @@
 internal import Events
 internal import JSONFormat
-internal import EmbeddedHTTPServer
-internal import NetworkReachability
+internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `/targets/{id}`: one registered target.
@@ -11,14 +10,14 @@ enum TargetRoutes {
     TargetExplanationRoute.explain, check, pause, resume,
   ]
 
-  static let get = APIRoute(
+  static let get = NodeRoute(
     pattern: "/targets/{id}", parameters: ["wait"], mediaTypes: [.json], summary: "one registered target with its state"
   ) { (context) throws(Problem) in
     let id = try report(context).definition.id
-    let feed = context.service.events
-    let visibility = TargetVisibility(context)
-    return try ConditionalRequest(context).reply(waitingOn: feed.targetWaiters, topic: id) {
-      let last = feed.lastEvent
+    let events = context.service.events
+    let visibility = TargetVisibility(context.routed)
+    return try ConditionalRequest(context.routed).reply(waitingOn: events.targetWaiters, topic: id) {
+      let last = events.lastEvent
       guard let report = context.service.targets.schedule.report(of: id) else {
         return context.answer(Problem(.missing, id))
       }
@@ -28,7 +27,7 @@ enum TargetRoutes {
     }
   }
 
-  static let put = APIRoute(
+  static let put = NodeRoute(
     method: "PUT", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
     summary: "register a target, or change one"
   ) { (context) throws(Problem) in
@@ -43,28 +42,28 @@ enum TargetRoutes {
     }
     if let denial = context.service.targets.denial(definition, context.service.targets.policy()) { throw denial }
     let schedule = context.service.targets.schedule
-    switch schedule.put(definition, by: context.account, if: TargetEntityTag.precondition(context)) {
+    switch schedule.put(definition, by: context.routed.account, if: TargetPrecondition(context)) {
     case .created(let report): return .now(answer(report, context, status: 201))
     case .replaced(let report): return .now(answer(report, context))
     case .rejected(let refusal): throw Problem(refusal, id)
     }
   }
 
-  static let delete = APIRoute(
+  static let delete = NodeRoute(
     method: "DELETE", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
     summary: "remove a registered target"
   ) { (context) throws(Problem) in
     let id = try id(context)
     do throws(ScheduleChangeError) {
       try context.service.targets.schedule.remove(
-        id, by: context.account, if: TargetEntityTag.precondition(context))
+        id, by: context.routed.account, if: TargetPrecondition(context))
     } catch {
       throw Problem(error, id)
     }
     return .now(HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"]))
   }
 
-  static let check = APIRoute(
+  static let check = NodeRoute(
     method: "POST", pattern: "/targets/{id}/check", scope: .check, mediaTypes: [.json],
     summary: "check a registered target now"
   ) { (context) throws(Problem) in
@@ -72,8 +71,8 @@ enum TargetRoutes {
     guard !report.definition.isPaused else {
       throw Problem(.conflict, "the target is paused; resume it, or use GET /check")
     }
-    try SingleCheckRoutes.enforceRateLimit(1, context)
-    let visibility = TargetVisibility(context)
+    try context.service.checkQuota.admit(1, context.routed)
+    let visibility = TargetVisibility(context.routed)
     return .later { promise in
       let id = report.definition.id
       let schedule = context.service.targets.schedule
@@ -88,11 +87,11 @@ enum TargetRoutes {
     }
   }
 
-  static let pause = APIRoute(
+  static let pause = NodeRoute(
     method: "POST", pattern: "/targets/{id}/pause", scope: .targetsWrite, mediaTypes: [.json],
     summary: "stop checking a registered target", handle: { (context) throws(Problem) in try pause(context, true) })
 
-  static let resume = APIRoute(
+  static let resume = NodeRoute(
     method: "POST", pattern: "/targets/{id}/resume", scope: .targetsWrite, mediaTypes: [.json],
     summary: "check a paused target again", handle: { (context) throws(Problem) in try pause(context, false) })
 
@@ -102,11 +101,11 @@ enum TargetRoutes {
     if !isPaused, let report = context.service.targets.schedule.report(of: id), report.definition.isPaused,
       report.origin == .configuration
     {
-      try SingleCheckRoutes.enforceRateLimit(1, context)
+      try context.service.checkQuota.admit(1, context.routed)
     }
     do throws(ScheduleChangeError) {
       let report = try context.service.targets.schedule.pause(
-        id, isPaused, by: context.account, if: TargetEntityTag.precondition(context))
+        id, isPaused, by: context.routed.account, if: TargetPrecondition(context))
       return .now(answer(report, context))
     } catch {
       throw Problem(error, id)
@@ -130,9 +129,9 @@ enum TargetRoutes {
   static func answer(
     _ report: TargetReport, _ context: RequestContext, status: Int = 200, _ visibility: TargetVisibility? = nil
   ) -> HTTPResponse {
-    let visibility = visibility ?? TargetVisibility(context)
+    let visibility = visibility ?? TargetVisibility(context.routed)
     var headers = RepresentationHeaders.ofTargets(.json)
-    headers["ETag"] = TargetEntityTag(report, visibility, context).description
+    headers["ETag"] = EntityTag(report, visibility, context).description
     if status == 201 { headers["Location"] = "/targets/\(report.definition.id)" }
     let body = TargetRepresentation.document(report, visibility, context.service.monitor).bytes + [0x0a]
     return HTTPResponse(status: status, headers: headers, body: .bytes(body))
@@ -140,22 +139,6 @@ enum TargetRoutes {
 }
 
 extension Problem {
-  /// Creates the problem for an invalid id of a target or an agent.
-  package init(invalidID text: String, of kind: String = "target") {
-    self.init(
-      .badRequest,
-      "invalid \(kind) id \(text.prefix(80).debugDescription); "
-        + "expected 1 to 68 characters of a-z, 0-9, dot, underscore and hyphen")
-  }
-
-  /// Creates the problem for invalid fields of a body.
-  package init(fields: [FieldError]) {
-    let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
-    let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""
-    self.init(.invalid, list.joined(separator: "; ") + more)
-    errors = fields
-  }
-
   /// Creates the problem for a change that the schedule refuses.
   init(_ refusal: ScheduleChangeError, _ id: String) {
     switch refusal {

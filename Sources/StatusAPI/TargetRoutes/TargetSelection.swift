@@ -1,5 +1,5 @@
+internal import HTTPRouting
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 /// The targets that a query selects with `state` and `label`.
 struct TargetSelection: Hashable {

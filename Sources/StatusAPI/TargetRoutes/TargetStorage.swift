@@ -1,11 +1,10 @@
 internal import Events
+internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import Locks
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
-internal import ReachabilityModel
 
 /// A registered target in the store: its definition as the JSON document that registers it, and its status.
 enum TargetStorage {

@@ -1,4 +1,4 @@
-internal import EmbeddedHTTPServer
+internal import HTTPRouting
 internal import JSONFormat
 internal import Webhooks
 
@@ -12,18 +12,18 @@ enum WebhookRoutes {
   static let defaultLimit = 100
   static let limitMaximum = 1_000
 
-  static let list = APIRoute(pattern: "/webhooks", mediaTypes: [.json], summary: "the receivers of events") {
+  static let list = NodeRoute(pattern: "/webhooks", mediaTypes: [.json], summary: "the receivers of events") {
     (context) throws(Problem) in
     let reports = context.service.webhooks?.reports ?? []
     return .now(answer(.members(["webhooks": .array(reports.map(WebhookRepresentation.document))])))
   }
 
-  static let get = APIRoute(pattern: "/webhooks/{id}", mediaTypes: [.json], summary: "one receiver with its state") {
+  static let get = NodeRoute(pattern: "/webhooks/{id}", mediaTypes: [.json], summary: "one receiver with its state") {
     (context) throws(Problem) in
     .now(answer(WebhookRepresentation.document(try report(context))))
   }
 
-  static let deliveries = APIRoute(
+  static let deliveries = NodeRoute(
     pattern: "/webhooks/{id}/deliveries", parameters: ["limit", "cursor"], mediaTypes: [.json],
     summary: "the delivery log of a receiver, the newest entries first"
   ) { (context) throws(Problem) in
@@ -45,19 +45,19 @@ enum WebhookRoutes {
     }
   }
 
-  static let test = APIRoute(
+  static let test = NodeRoute(
     method: "POST", pattern: "/webhooks/{id}/test", scope: .admin, mediaTypes: [.json],
     summary: "send a test message to a receiver", handle: { (context) throws(Problem) in try perform(.test, context) })
 
-  static let pause = APIRoute(
+  static let pause = NodeRoute(
     method: "POST", pattern: "/webhooks/{id}/pause", scope: .admin, mediaTypes: [.json],
     summary: "send nothing to a receiver", handle: { (context) throws(Problem) in try perform(.pause, context) })
 
-  static let resume = APIRoute(
+  static let resume = NodeRoute(
     method: "POST", pattern: "/webhooks/{id}/resume", scope: .admin, mediaTypes: [.json],
     summary: "send to a paused receiver again", handle: { (context) throws(Problem) in try perform(.resume, context) })
 
-  static let redeliver = APIRoute(
+  static let redeliver = NodeRoute(
     method: "POST", pattern: "/webhooks/{id}/deliveries/{event}/redeliver", scope: .admin, mediaTypes: [.json],
     summary: "send an event to a receiver again"
   ) { (context) throws(Problem) in

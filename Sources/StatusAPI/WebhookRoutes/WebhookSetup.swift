@@ -2,7 +2,6 @@ internal import Events
 internal import EventStreams
 public import History
 internal import Logging
-internal import NetworkReachability
 public import ReachabilityChecks
 public import Webhooks
 

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
 internal import Service
 internal import StatusAPI
+internal import StatusClient
 
 /// `reachd check`: checks targets once, from this machine, without a service.
 struct CheckCommand: AsyncParsableCommand {

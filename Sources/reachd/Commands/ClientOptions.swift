@@ -1,10 +1,9 @@
 internal import ArgumentParser
 internal import HostProcess
 internal import EmbeddedHTTPServer
-internal import Probers
 internal import ReachabilityModel
 internal import Service
-internal import StatusAPI
+internal import StatusClient
 
 /// The options of the commands that send requests to a service.
 struct ClientOptions: ParsableArguments {

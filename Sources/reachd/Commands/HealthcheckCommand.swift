@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import JSONFormat
-internal import Probers
+internal import StatusClient
 
 /// `reachd healthcheck`: the command for a container's HEALTHCHECK and for exec probes.
 struct HealthcheckCommand: ParsableCommand {

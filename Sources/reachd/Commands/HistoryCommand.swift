@@ -2,8 +2,9 @@ internal import ArgumentParser
 internal import HostProcess
 internal import JSONFormat
 internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
+internal import TextSyntax
 
 /// `reachd history`: the transitions of the past, from a service with a data directory.
 struct HistoryCommand: ParsableCommand {

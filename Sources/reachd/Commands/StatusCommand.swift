@@ -1,11 +1,9 @@
 internal import ArgumentParser
 internal import JSONFormat
-internal import Probers
 internal import Logging
 internal import NetworkReachability
-internal import ReachabilityModel
 internal import Service
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
 
 /// `reachd status`: this machine's verdict, from the service or directly from the kernel.

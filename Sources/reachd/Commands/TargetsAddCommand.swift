@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import JSONFormat
-internal import Probers
 internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 
 /// `reachd targets add`.
 struct TargetsAddCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Probers
 internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
+internal import TextSyntax
 
 /// `reachd targets explain`.
 struct TargetsExplainCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import JSONFormat
 internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 
 /// `reachd targets export`.
 struct TargetsExportCommand: ParsableCommand {

@@ -1,8 +1,9 @@
 internal import ArgumentParser
 internal import JSONFormat
 internal import ReachabilityModel
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
+internal import TextSyntax
 
 /// `reachd targets list`, which is also `reachd targets`.
 struct TargetsListCommand: ParsableCommand {

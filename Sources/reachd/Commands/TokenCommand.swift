@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Credentials
+internal import HTTPRouting
 internal import HostProcess
 internal import NetworkReachability
-internal import ReachabilityModel
 internal import StatusAPI
 internal import TextSyntax
 

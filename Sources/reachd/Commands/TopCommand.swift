@@ -1,8 +1,7 @@
 internal import ArgumentParser
 internal import HostProcess
 internal import JSONFormat
-internal import Probers
-internal import StatusAPI
+internal import StatusClient
 internal import TerminalUI
 
 /// `reachd top`: a live view of a service in a terminal.

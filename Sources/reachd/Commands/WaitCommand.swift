@@ -1,10 +1,8 @@
 internal import ArgumentParser
 internal import Logging
-internal import NetworkReachability
 internal import ReachabilityChecks
-internal import ReachabilityModel
 internal import Service
-internal import StatusAPI
+internal import StatusClient
 
 /// `reachd wait`: blocks scripts and init containers until a host is reachable.
 struct WaitCommand: AsyncParsableCommand {

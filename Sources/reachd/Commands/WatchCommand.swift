@@ -3,7 +3,7 @@ internal import HostProcess
 internal import Logging
 internal import NetworkReachability
 internal import Service
-internal import StatusAPI
+internal import StatusClient
 
 /// `reachd watch`: prints a line for the present state and for every change, from the kernel or from a service.
 struct WatchCommand: AsyncParsableCommand {

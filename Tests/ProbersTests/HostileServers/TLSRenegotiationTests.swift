@@ -1,6 +1,7 @@
 import Locks
 import Probers
 import ReachabilityModel
+import StatusClient
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Probers
+import StatusClient
 import TestSupport
 import Testing
 

@@ -3,9 +3,11 @@ import Foundation
 import NetworkReachability
 import Probers
 import StatusAPI
+import StatusClient
 import TestSupport
 import Testing
 
+@testable import HTTPRouting
 @testable import Service
 
 /// Tokens from their making to their use.

@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Streams that resume before the oldest event in memory, and streams of a service that was restarted.
@@ -170,7 +171,7 @@ import Testing
         target: "/events",
         headers: ["Host": "127.0.0.1:8080", "Accept": "application/json", "Last-Event-ID": known])
       let inbox = try HTTPServerInbox()
-      guard case .later(let start) = fixture.service.service.handle(request) else { throw TestError("no promise") }
+      guard case .later(let start) = fixture.service.router.handle(request) else { throw TestError("no promise") }
       start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
       return inbox
     }
@@ -195,7 +196,7 @@ import Testing
     let request = HTTPRequest(
       method: "GET", target: "/events", headers: ["Host": "127.0.0.1:8080"], body: [], peer: "127.0.0.1:50000",
       isLoopbackListener: true)
-    guard case .wait(let wait) = second.service.service.handle(request) else {
+    guard case .wait(let wait) = second.service.router.handle(request) else {
       Issue.record("it did not wait")
       return
     }

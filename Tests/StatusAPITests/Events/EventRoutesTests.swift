@@ -5,6 +5,7 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
+@testable import HTTPRouting
 @testable import StatusAPI
 
 @Suite struct EventRoutesTests {
@@ -33,7 +34,7 @@ import Testing
     let request = HTTPRequest(
       method: "GET", target: "/events", headers: ["Host": "127.0.0.1:8080"], body: [], peer: "127.0.0.1:50000",
       isLoopbackListener: true)
-    guard case .wait = service.service.handle(request) else {
+    guard case .wait = service.router.handle(request) else {
       Issue.record("it did not wait")
       return
     }

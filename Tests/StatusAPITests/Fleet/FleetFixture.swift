@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import FleetAPI
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Two replicas on one engine, and agents that a test writes.
@@ -19,16 +20,17 @@ struct FleetFixture {
     let engine = engine
     let token = try AccessPolicyTests.token("admin", [.admin])
     admin = token.headers
-    replicas = try (0..<2).map { _ in try AccessPolicyTests.service(.init(), [token.configured]) }
+    var replicas = try (0..<2).map { _ in try AccessPolicyTests.service(.init(), [token.configured]) }
     services = (0..<2).map { number in
       FleetService(
         id: "r\(number)", hello: NodeHello(role: .replica, version: "1"), engine: engine, members: engine,
         logger: .silent)
     }
-    for (replica, service) in zip(replicas, services) {
-      replica.service.serve(service)
+    for (number, service) in services.enumerated() {
+      replicas[number].router = replicas[number].service.makeRouter(serving: service)
       service.start()
     }
+    self.replicas = replicas
     try waitUntil { $0.isComplete && $0.fold.presentReplicas.count == 2 }
   }
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import FleetAPI
+@testable import HTTPRouting
 @testable import StatusAPI
 
 @Suite("FleetEngineHealth")
@@ -194,8 +195,8 @@ struct FleetReadinessTests {
     let late = FleetService(
       id: "r9", hello: NodeHello(role: .replica, version: "1"), engine: fleet.engine, members: fleet.engine,
       logger: .silent)
-    let service = try AccessPolicyTests.service(.init(), [])
-    service.service.serve(late)
+    var service = try AccessPolicyTests.service(.init(), [])
+    service.router = service.service.makeRouter(serving: late)
     late.start()
     #expect(try service.ask("/readyz").status == 503)
     #expect(eventually { late.snapshot.problem != nil })

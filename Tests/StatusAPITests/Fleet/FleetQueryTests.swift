@@ -8,6 +8,7 @@ import Testing
 
 @testable import EmbeddedHTTPServer
 @testable import FleetAPI
+@testable import HTTPRouting
 @testable import StatusAPI
 
 @Suite("Queries of a fleet")
@@ -78,7 +79,7 @@ struct FleetQueryTests {
     let request = HTTPRequest(
       method: "GET", target: "/fleet/targets/db?wait=1m", headers: ["Host": "127.0.0.1:8080", "If-None-Match": tag],
       isLoopbackListener: true)
-    guard case .wait(let wait) = fleet.replicas[1].service.handle(request) else {
+    guard case .wait(let wait) = fleet.replicas[1].router.handle(request) else {
       Issue.record("the request does not wait")
       return
     }

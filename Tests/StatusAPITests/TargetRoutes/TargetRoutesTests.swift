@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// `/targets/{id}` over a scripted prober.
@@ -171,7 +172,7 @@ import Testing
     _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1"}"#)
     let request = HTTPRequest(
       method: "POST", target: "/targets/db/check", headers: ["Host": "localhost"], isLoopbackListener: true)
-    guard case .later(let start) = service.service.handle(request) else {
+    guard case .later(let start) = service.router.handle(request) else {
       Issue.record("it does not wait")
       return
     }

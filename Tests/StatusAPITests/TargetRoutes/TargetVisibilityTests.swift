@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
+@testable import HTTPRouting
 @testable import StatusAPI
 
 /// Who sees the whole URL of a registered target.
