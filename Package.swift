@@ -200,8 +200,8 @@ let package = Package(
     module(
       "StatusClient",
       [
-        "StatusAPI", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
-        "JSONFormat", "CCurl",
+        "StatusAPI", "Events", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
+        "EventLoop", "JSONFormat", "CCurl",
       ]),
 
     // Layer 4: what commands show on a terminal, without a terminal.

@@ -12,7 +12,7 @@ struct CouplingTests {
   ///
   /// A number may only become smaller; a module that is not listed keeps the limit.
   private static let largestCycles = [
-    "EmbeddedHTTPServer": 40, "HostResolver": 12, "Probers": 19, "Service": 9, "StatusAPI": 16,
+    "EmbeddedHTTPServer": 40, "HostResolver": 12, "Probers": 19, "Service": 9,
   ]
   private static let cycleLimit = 5
 
@@ -37,8 +37,8 @@ struct CouplingTests {
     "History.WriterThread": 5, "HostResolver.ResolverLoop": 5, "NATSClient.NATSConnection": 1,
     "Netlink.NetlinkQuerySocket": 1, "NetworkReachabilityTesting.ScriptedKernel": 0, "Probers.DNSQueryAttempt": 6,
     "Probers.HTTPExchange": 8, "Probers.ICMPEchoSocket": 0, "Probers.ProberLoop": 5,
-    "ReachabilityCompatibility.NetworkReachabilityManager": 1, "StatusAPI.EventPublisher": 0,
-    "StatusAPI.StatusService": 0, "reachd-fleet.FleetAgent": 1, "reachd-fleet.NATSMessenger": 2,
+    "ReachabilityCompatibility.NetworkReachabilityManager": 1, "StatusAPI.StatusService": 0,
+    "reachd-fleet.FleetAgent": 1, "reachd-fleet.NATSMessenger": 2,
   ]
 
   @Test("Classes of more than 200 lines keep half of their stored properties private")

@@ -69,9 +69,8 @@ struct TidyTests {
       "DequeModule", "Locks", "Logging",
     ],
     "StatusClient": [
-      "StatusAPI", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
-      "JSONFormat",
-      "CCurl",
+      "StatusAPI", "Events", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel", "EventLoop",
+      "JSONFormat", "CCurl",
     ],
     "TerminalUI": ["JSONFormat", "ReachabilityModel"],
     "Service": [
