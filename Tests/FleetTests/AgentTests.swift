@@ -56,6 +56,8 @@ struct AgentTests {
     reader.restart()
     let last = try agent.lastChange()
     #expect(eventually(within: .seconds(30)) { first.published("node1") >= last })
+    // The agent knows it, too: it marks only what it knows to be published.
+    #expect(try eventually { try agent.get("/metrics").contains("\nreachd_fleet_outbox_events 0\n") })
     #expect(first.faults("node1") == [])
     reader.cancel()
     let before = first.changes("node1").map(\.number)
