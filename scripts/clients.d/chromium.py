@@ -1,8 +1,12 @@
 """Debian's Chromium, and pages with a record of everything that a console or a policy reports."""
 import contextlib
+import sys
+
+from playwright.sync_api import expect
 
 # Waits are bounded; a slow machine may need most of this for a page with ten thousand targets.
 LIMIT_MS = 30_000
+expect.set_options(timeout=LIMIT_MS)
 
 
 class Browser:
@@ -22,9 +26,14 @@ class Browser:
         page.add_init_script("""addEventListener('securitypolicyviolation',
             event => console.error('policy violation: ' + event.violatedDirective + ' ' + event.blockedURI))""")
         page.set_default_timeout(LIMIT_MS)
-        page.goto(url)
-        yield page
-        context.close()
+        try:
+            page.goto(url)
+            yield page
+        except BaseException:
+            print(f"{url}: messages of the console: {self.messages}", file=sys.stderr)
+            raise
+        finally:
+            context.close()
 
     def take_messages(self):
         messages, self.messages = self.messages, []

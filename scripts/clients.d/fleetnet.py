@@ -28,6 +28,15 @@ def ip(*words):
     subprocess.run(["ip", *words], check=True)
 
 
+def use_addresses_at_once():
+    """New links have their IPv6 addresses without the second of duplicate address detection (RFC 4862, section 5.4).
+
+    Chromium cancels all requests when an address appears, also those for the script of a page that is being opened.
+    """
+    for scope in ("all", "default"):
+        pathlib.Path(f"/proc/sys/net/ipv6/conf/{scope}/accept_dad").write_text("0", encoding="ascii")
+
+
 def wait(what, condition):
     deadline = time.monotonic() + PATIENCE
     while not condition():
@@ -154,6 +163,7 @@ def running(program, agents, before=lambda: None, others=()):
     """
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
+        use_addresses_at_once()
         ip("link", "add", "bridge", "type", "bridge")
         for address in (f"{HOST}/24", "10.79.0.9/24", "10.80.0.1/32"):
             ip("addr", "add", address, "dev", "bridge")

@@ -3,7 +3,7 @@ import json
 import urllib.request
 
 import fleetnet
-from chromium import LIMIT_MS, Browser
+from chromium import Browser
 from fleetnet import HOST, REPLICA, Listener, define, ip, request
 from page import BINARY, SHOTS, check, no_messages, step
 from playwright.sync_api import expect, sync_playwright
@@ -42,20 +42,20 @@ def follows_an_outage(browser, listener, agent):
         expect(row(page, "targets", "web")).to_contain_text("up")
         page.evaluate("window.marker = 1")
         listener.close()
-        expect(row(page, "targets", "web")).to_contain_text("down", timeout=LIMIT_MS)
+        expect(row(page, "targets", "web")).to_contain_text("down")
         expect(row(page, "targets", "web")).to_contain_text("from node-a, node-b, node-c")
-        expect(page.locator("[aria-live=polite]")).to_contain_text("verdicts changed", timeout=LIMIT_MS)
+        expect(page.locator("[aria-live=polite]")).to_contain_text("verdicts changed")
         page.locator(".chip.paused").click()
         expect(page.locator("section[aria-labelledby=targets-title] tbody tr")).to_have_count(1)
         page.locator(".chip.paused").click()
         ip("link", "set", agent.cable, "down")
-        expect(row(page, "agents", agent.name)).to_contain_text("silent", timeout=LIMIT_MS)
-        expect(row(page, "agents", agent.name).locator(".state.down")).to_be_visible(timeout=LIMIT_MS)
+        expect(row(page, "agents", agent.name)).to_contain_text("silent")
+        expect(row(page, "agents", agent.name).locator(".state.down")).to_be_visible()
         page.get_by_role("button", name="As a table").click()
-        expect(page.locator(".matrix tbody tr").first.locator("td").nth(2)).to_have_text("? unknown", timeout=LIMIT_MS)
+        expect(page.locator(".matrix tbody tr").first.locator("td").nth(2)).to_have_text("? unknown")
         agent.connect()
-        expect(row(page, "agents", agent.name)).to_contain_text("present", timeout=LIMIT_MS)
-        expect(page.locator(".matrix tbody tr").first.locator("td").nth(2)).to_have_text("✔ up", timeout=LIMIT_MS)
+        expect(row(page, "agents", agent.name)).to_contain_text("present")
+        expect(page.locator(".matrix tbody tr").first.locator("td").nth(2)).to_have_text("✔ up")
         check(page.evaluate("window.marker") == 1, "the page was loaded again")
         shown = {each.get_attribute("data-id"): each.locator("td").first.inner_text().split()[-1]
                  for each in page.locator("section[aria-labelledby=targets-title] tbody tr").all()}
@@ -82,11 +82,11 @@ def reads_what_has_changed(browser):
         page.on("request", lambda sent: lists.append(sent.url) if "/fleet/targets?" in sent.url else None)
         define("late", HOST)
         votes = row(page, "targets", "late").locator("td").nth(1)
-        expect(votes).to_contain_text(f"✖{len(AGENTS)}", timeout=LIMIT_MS)
+        expect(votes).to_contain_text(f"✖{len(AGENTS)}")
         check(failures, "the target was not requested")
         define("late", HOST, paused=True)
-        expect(row(page, "targets", "late")).to_contain_text("paused", timeout=LIMIT_MS)
-        expect(votes).to_contain_text(f"‖{len(AGENTS)}", timeout=LIMIT_MS)
+        expect(row(page, "targets", "late")).to_contain_text("paused")
+        expect(votes).to_contain_text(f"‖{len(AGENTS)}")
         request("DELETE", "/fleet/targets/late")
         expect(row(page, "targets", "late")).to_have_count(0)
         check(not lists, f"the list was read again: {lists}")
@@ -101,17 +101,17 @@ def opens_a_target(browser):
         expect(detail.locator("tbody tr")).to_have_count(3)
         expect(detail).to_contain_text("connection refused")
         detail.get_by_role("button", name="Check now").click()
-        expect(detail.locator(".results li")).to_have_count(3, timeout=LIMIT_MS)
+        expect(detail.locator(".results li")).to_have_count(3)
         expect(detail.locator(".results li").first).to_contain_text("✖ down node-a")
         # A change of the target is drawn, and takes neither the results nor the keyboard away.
         button = detail.get_by_role("button", name="Check now")
         button.focus()
         define("web", HOST, place={"count": 2})
-        expect(detail.locator("tbody tr")).to_have_count(2, timeout=LIMIT_MS)
+        expect(detail.locator("tbody tr")).to_have_count(2)
         expect(detail.locator(".results li")).to_have_count(3)
         expect(button).to_be_focused()
         define("web", HOST)
-        expect(detail.locator("tbody tr")).to_have_count(3, timeout=LIMIT_MS)
+        expect(detail.locator("tbody tr")).to_have_count(3)
         page.keyboard.press("Escape")
         expect(detail).to_be_hidden()
         expect(row(page, "targets", "web").get_by_role("link")).to_be_focused()
@@ -161,7 +161,7 @@ def loads_the_page_of_a_new_version(browser, replica):
         page.evaluate("window.marker = 1")
         replica.stop()
         expect(page.locator(".banner").first).to_contain_text("Disconnected since")
-        with page.expect_event("load", timeout=LIMIT_MS):
+        with page.expect_event("load"):
             replica.start()
         check(page.evaluate("window.marker") is None, "the old page is still shown")
         expect(row(page, "targets", "web")).to_be_visible()

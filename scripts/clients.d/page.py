@@ -13,7 +13,7 @@ import tempfile
 import network
 import pagecases
 import screenshots
-from chromium import LIMIT_MS, Browser
+from chromium import Browser
 from playwright.sync_api import expect, sync_playwright
 from service import Service
 
@@ -37,7 +37,7 @@ def no_messages(browser, allowed=()):
 
 
 def shows_machine(page, state):
-    expect(page.locator("#verdict")).to_contain_text(state, timeout=LIMIT_MS)
+    expect(page.locator("#verdict")).to_contain_text(state)
 
 
 def follows_a_lost_link(service, browser):
@@ -99,10 +99,10 @@ def announces_changes(service, browser):
         expect(region).to_have_count(1)
         expect(region).to_have_text("")
         service.request("POST", "targets/closed/pause")
-        expect(region).to_have_text("closed is paused", timeout=LIMIT_MS)
+        expect(region).to_have_text("closed is paused")
         service.request("POST", "targets/closed/resume")
         subprocess.run(["ip", "link", "set", "c0", "down"], check=True)
-        expect(region).to_have_text(re.compile(r"^This machine: Not reachable\. \d targets changed$"), timeout=LIMIT_MS)
+        expect(region).to_have_text(re.compile(r"^This machine: Not reachable\. \d targets changed$"))
         subprocess.run(["ip", "link", "set", "c0", "up"], check=True)
         network.turn(1)
         shows_machine(page, "Reachable")
@@ -116,7 +116,7 @@ def keeps_the_timeline(service, browser):
     with browser.open(service.url) as page:
         shows_machine(page, "Reachable")
         events = page.locator(".timeline .event")
-        expect(page.locator(".timeline")).to_contain_text("reachd stopped (without a shutdown)", timeout=LIMIT_MS)
+        expect(page.locator(".timeline")).to_contain_text("reachd stopped (without a shutdown)")
         times = page.locator(".timeline time").evaluate_all("items => items.map(item => item.dateTime)")
         check(times == sorted(times, reverse=True), f"not in order: {times}")
         check(events.count() > 5, "the history is missing")
@@ -127,10 +127,10 @@ def shows_the_past(service, browser):
     step("the history of a target: availability, latencies, changes")
     with browser.open(service.url) as page:
         row = page.locator(".rows .row", has_text="self")
-        expect(row.locator(".share")).to_have_text("100 %", timeout=LIMIT_MS)
+        expect(row.locator(".share")).to_have_text("100 %")
         row.click()
         panel = page.locator(".panel")
-        expect(panel.locator("canvas.plot")).to_be_visible(timeout=LIMIT_MS)
+        expect(panel.locator("canvas.plot")).to_be_visible()
         expect(panel).to_contain_text("100 % available")
         expect(panel.locator(".events .event").first).to_contain_text("unknown → up")
     no_messages(browser)
@@ -189,12 +189,12 @@ def shows_many(service, browser):
     with browser.open(service.url) as page:
         # No wait_for_function: its evaluation is what the page's policy forbids.
         scroller = page.locator(".scroller")
-        expect(scroller).to_have_attribute("aria-rowcount", str(BULK + 3), timeout=LIMIT_MS)
+        expect(scroller).to_have_attribute("aria-rowcount", str(BULK + 3))
         count = page.evaluate("document.querySelectorAll('.rows .row').length")
         check(count <= 60, f"{count} rows are elements")
         check(page.evaluate("document.querySelectorAll('*').length") <= 3000, "more than 3000 elements")
         page.evaluate("document.querySelector('.scroller').scrollTop = 1e9")
-        expect(page.locator(f".rows .row[aria-rowindex='{BULK + 3}']")).to_be_visible(timeout=LIMIT_MS)
+        expect(page.locator(f".rows .row[aria-rowindex='{BULK + 3}']")).to_be_visible()
         # The element of a selected row must not stand for another target.
         page.evaluate("document.querySelector('.scroller').scrollTop = 0")
         scroller.focus()
@@ -203,7 +203,7 @@ def shows_many(service, browser):
         page.evaluate("document.querySelector('.scroller').scrollTop = 1e9")
         expect(scroller).not_to_have_attribute("aria-activedescendant", re.compile("row-"))
         page.get_by_role("searchbox").fill("rack=7")
-        expect(scroller).to_have_attribute("aria-rowcount", "250", timeout=LIMIT_MS)
+        expect(scroller).to_have_attribute("aria-rowcount", "250")
     no_messages(browser)
 
 

@@ -7,7 +7,6 @@ import re
 import subprocess
 import tempfile
 
-from chromium import LIMIT_MS
 from playwright.sync_api import expect
 from service import Service
 
@@ -45,7 +44,7 @@ def works_with_the_keyboard(service, browser):
         for name in ("Resume", "Pause"):
             page.keyboard.press("Enter")
             expect(panel.get_by_role("button", name=name)).to_be_focused()
-        expect(panel.locator("canvas.plot")).to_be_visible(timeout=LIMIT_MS)
+        expect(panel.locator("canvas.plot")).to_be_visible()
         panel.locator("canvas.bars").focus()
         page.keyboard.press("End")
         expect(panel.locator("section", has=page.locator("canvas.bars"))).to_contain_text("down")
@@ -97,7 +96,7 @@ def limits_the_interfaces(service, browser):
             subprocess.run(["ip", "link", "add", f"pod{number}", "type", "veth", "peer", f"peer{number}"], check=True)
         shown = page.locator(".interfaces .interface")
         more = page.locator(".interfaces button")
-        expect(more).to_have_text("25 more", timeout=LIMIT_MS)
+        expect(more).to_have_text("25 more")
         expect(shown).to_have_count(8)
         expect(shown.first).to_contain_text("c0")
         more.click()
@@ -105,7 +104,7 @@ def limits_the_interfaces(service, browser):
         expect(more).to_be_focused()
         for number in range(15):
             subprocess.run(["ip", "link", "del", f"pod{number}"], check=True)
-        expect(shown).to_have_count(3, timeout=LIMIT_MS)
+        expect(shown).to_have_count(3)
 
 
 def fits_small_windows(service, browser):
@@ -146,9 +145,9 @@ def recovers_from_refused_documents(service, browser):
 
         page.route("**/*", refuse)
         load()
-        expect(page.locator(".rows .row:visible")).to_have_count(3, timeout=LIMIT_MS)
+        expect(page.locator(".rows .row:visible")).to_have_count(3)
         expect(page.locator("header .connection.live")).to_be_visible()
-        expect(page.locator(".timeline")).to_contain_text("reachd started", timeout=LIMIT_MS)
+        expect(page.locator(".timeline")).to_contain_text("reachd started")
         check(refusals == {"targets/overview": 0, "history": 0}, f"not requested: {refusals}")
 
 
@@ -157,7 +156,7 @@ def follows_the_clock_of_the_service(service, browser):
     with opened_locally(browser, service.url) as (page, load):
         page.clock.install(time=datetime.datetime.now() + datetime.timedelta(hours=3))
         load()
-        expect(page.locator("#verdict")).to_contain_text("Reachable", timeout=LIMIT_MS)
+        expect(page.locator("#verdict")).to_contain_text("Reachable")
         age = page.locator(".verdict-line .muted").inner_text()
         check(" h" not in age.replace("\u00a0", " "), f"the age has the difference of the clocks: {age}")
 
@@ -170,12 +169,12 @@ def loads_the_page_of_a_new_version(service, browser):
 
         page.route(service.url, age)
         page.goto(service.url)
-        expect(page.locator(".rows .row:visible")).to_have_count(3, timeout=LIMIT_MS)
+        expect(page.locator(".rows .row:visible")).to_have_count(3)
         page.evaluate("window.marker = 1")
         page.unroute(service.url)
         service.kill()
         expect(page.locator(".banner")).to_contain_text("Disconnected since")
-        with page.expect_event("load", timeout=LIMIT_MS):
+        with page.expect_event("load"):
             service.start()
         check(page.evaluate("window.marker") is None, "the old page is still shown")
         expect(page.locator(".rows .row:visible")).to_have_count(3)
@@ -224,7 +223,7 @@ def refused_token(service, browser, secret):
         service.file.write_text(re.sub(r'(sha256: ")[0-9a-f]{4}', r"\g<1>0000", service.file.read_text()))
         service.start()
         dialog = page.locator("dialog[open]")
-        expect(dialog).to_contain_text("401", timeout=LIMIT_MS)
+        expect(dialog).to_contain_text("401")
         dialog.get_by_role("button", name="Close").click()
         page.clock.install()
         page.clock.run_for(5000)
