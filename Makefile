@@ -33,7 +33,7 @@ fleet: ## a fleet on this machine until Ctrl-C: nats-server, two agents with a c
 test-fleet: ## the fleet's agents with servers that are killed, wiped and stopped, fifty kills of an agent, and an independent client that recomputes every verdict
 	scripts/setup scripts/packages.txt scripts/packages-test.txt
 	REACHD_FLEET_KILLS=50 REACHD_FLEET_FAULTS=1 REACHD_FLEET_SEEDS=10000 scripts/test --filter FleetTests
-	scripts/test-clients fleet
+	scripts/test-clients fleet fleetjwt
 
 test-fleet-short: ## a kill of a server and a cut cable in a fleet with three servers (two minutes after the build)
 	scripts/setup scripts/packages.txt scripts/packages-test.txt

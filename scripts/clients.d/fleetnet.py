@@ -61,18 +61,23 @@ def expect(target, verdict):
 
 
 class Member:
-    """An agent in a network namespace of its own with a cable to the bridge, or the replica beside the bridge."""
+    """An agent in a network namespace of its own with a cable to the bridge, or the replica beside the bridge.
 
-    def __init__(self, program, work, name, role, zone, number):
+    It uses its password, or the file `credentials`.
+    """
+
+    def __init__(self, program, work, name, role, zone, number, credentials=None):
         self.program, self.name, self.role = program, name, role
         address = HOST if number is None else f"10.79.0.{number}"
+        access = f', credentialsFile: {credentials}' if credentials else ""
+        user = "" if credentials else f"{name}:{PASSWORD}@"
         self.file = work / f"{name}.yaml"
         self.log = work / f"{name}.log"
         self.file.write_text(
             f'listen: "{address}:8080"\nallowedHosts: ["{address}"]\ndata: {work}/{name}\nstore: {{ runtime: {work} }}\n'
             f'drainDelay: 0s\naccess: {{ checks: open }}\n'
             f'fleet: {{ id: {name}, zone: {zone}, address: "tcp://{address}:8080", '
-            f'servers: ["nats://{name}:{PASSWORD}@{HOST}:4222"] }}\n', encoding="ascii")
+            f'servers: ["nats://{user}{HOST}:4222"]{access} }}\n', encoding="ascii")
         self.cable, self.holder, self.inside = f"to-{name}", None, []
         if number is not None:
             self.holder = subprocess.Popen(["unshare", "-n", "sleep", "infinity"])
@@ -147,6 +152,13 @@ def is_ready():
         return False
 
 
+def add_bridge():
+    ip("link", "add", "bridge", "type", "bridge")
+    for address in (f"{HOST}/24", "10.79.0.9/24", "10.80.0.1/32"):
+        ip("addr", "add", address, "dev", "bridge")
+    ip("link", "set", "bridge", "up")
+
+
 def accounts(program, replicas, agents):
     """The users of the engine, as `reachd-fleet config engine` prints them, with passwords, and the user of the tests."""
     options = [f"--replica={name}" for name in replicas] + [f"--agent={name}" for name in agents]
@@ -164,10 +176,7 @@ def running(program, agents, before=lambda: None, others=()):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         use_addresses_at_once()
-        ip("link", "add", "bridge", "type", "bridge")
-        for address in (f"{HOST}/24", "10.79.0.9/24", "10.80.0.1/32"):
-            ip("addr", "add", address, "dev", "bridge")
-        ip("link", "set", "bridge", "up")
+        add_bridge()
         (work / "nats.conf").write_text(
             f'server_name: fleet\nlisten: "{HOST}:4222"\njetstream {{ store_dir: "{work}/engine" }}\n'
             f'{accounts(program, ["replica"], [*agents, *others])}', encoding="ascii")
