@@ -113,7 +113,9 @@ extension FleetNetwork {
       found = name?.last?.wholeNumberValue
       return found != nil
     }
-    guard let found else { throw TestError("the stream has no leader") }
+    guard let found else {
+      throw TestError("the stream has no leader: \(servers.map { $0.log.suffix(2_000) }.joined(separator: "\n\n"))")
+    }
     return found
   }
 }
