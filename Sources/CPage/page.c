@@ -170,6 +170,9 @@ static const unsigned char node_timeline_js[] = {
 static const unsigned char page_css[] = {
 #embed "web/page.css"
 };
+static const unsigned char reload_js[] = {
+#embed "web/reload.js"
+};
 static const unsigned char state_down_svg[] = {
 #embed "web/state-down.svg"
 };
@@ -243,6 +246,7 @@ static const struct page_file files[] = {
   {"node/targets.js", node_targets_js, sizeof node_targets_js},
   {"node/timeline.js", node_timeline_js, sizeof node_timeline_js},
   {"page.css", page_css, sizeof page_css},
+  {"reload.js", reload_js, sizeof reload_js},
   {"state-down.svg", state_down_svg, sizeof state_down_svg},
   {"state-pending.svg", state_pending_svg, sizeof state_pending_svg},
   {"state-unknown.svg", state_unknown_svg, sizeof state_unknown_svg},

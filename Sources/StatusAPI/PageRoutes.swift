@@ -10,13 +10,14 @@ internal import StatusPage
 enum PageRoutes {
   /// The policy of the page and of its files: a worker obeys the policy of its own response.
   ///
-  /// It identifies the style sheet in the document by its digest.
+  /// It identifies the style sheet and the script in the document by their digests.
   static let contentSecurityPolicy = """
-    default-src 'none'; script-src 'self'; style-src 'self' 'sha256-\(styleDigest)'; img-src 'self'; connect-src 'self'; \
-    worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+    default-src 'none'; script-src 'self' 'sha256-\(digest(of: StatusPage.reload))'; \
+    style-src 'self' 'sha256-\(digest(of: StatusPage.style))'; img-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types reachd
     """
-  private static let styleDigest = SHA256Digest(of: StatusPage.style.utf8)?.base64 ?? ""
+
+  private static func digest(of text: String) -> String { SHA256Digest(of: text.utf8)?.base64 ?? "" }
 
   static let file = NodeRoute(
     pattern: "/page/{build}/{file}", scope: nil, mediaTypes: [.any], summary: "the files of the status page"

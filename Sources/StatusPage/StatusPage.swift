@@ -26,6 +26,11 @@ public enum StatusPage {
   /// The style sheet, as it is in the document.
   public static let style = embedded("page.css")
 
+  /// The script in the documents, which loads the page again when one of its files was not loaded.
+  ///
+  /// Chromium cancels all requests when the network changes, and the page would stay empty.
+  public static let reload = embedded("reload.js")
+
   /// The scripts, the style sheets and the icons, by name.
   public static let files: [String: File] = {
     let joined = ScriptModules(modules)
@@ -39,7 +44,7 @@ public enum StatusPage {
 
   /// The modules from which the scripts are made, by their path in `Sources/CPage/web`.
   package static let modules: [String: String] = Dictionary(
-    uniqueKeysWithValues: all.filter { $0.name.hasSuffix(".js") }.map {
+    uniqueKeysWithValues: all.filter { $0.name.hasSuffix(".js") && $0.name.contains("/") }.map {
       ($0.name, String(decoding: $0.bytes, as: UTF8.self))
     })
 
@@ -69,7 +74,7 @@ public enum StatusPage {
   }
 
   private static func document(_ name: String) -> File {
-    let text = substitute(["build": build, "style": style], in: embedded(name))
+    let text = substitute(["build": build, "style": style, "reload": reload], in: embedded(name))
     return File(name: name, contentType: contentType(of: name), bytes: Array(text.utf8))
   }
 

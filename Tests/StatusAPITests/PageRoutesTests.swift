@@ -62,11 +62,12 @@ import Testing
       try service.ask("/status").headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
   }
 
-  @Test func policyNamesTheStyleOfThePageByItsDigest() throws {
+  @Test func policyNamesTheStyleAndTheScriptOfThePageByTheirDigests() throws {
     let page = try ScriptedService().ask("/", ["Accept": "text/html"])
     let policy = try #require(page.headers["Content-Security-Policy"])
     // A browser compares the digest: scripts/clients.d/page.py.
     #expect(policy.contains(/style-src 'self' 'sha256-[A-Za-z0-9+\/]{43}=';/))
+    #expect(policy.contains(/script-src 'self' 'sha256-[A-Za-z0-9+\/]{43}=';/))
   }
 
   @Test func filesAreCachedForever() throws {

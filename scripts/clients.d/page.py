@@ -224,6 +224,7 @@ CASES = (
     ("hundreds of interfaces: the important ones first", pagecases.limits_the_interfaces, ()),
     ("windows of 640×400 and 320×256 px", pagecases.fits_small_windows, ()),
     ("a browser without JavaScript", pagecases.works_without_script, ()),
+    ("a page whose script was not loaded is loaded again", pagecases.loads_itself_again_without_its_script, (r"ERR_FAILED",)),
     ("documents that are refused once are requested again", pagecases.recovers_from_refused_documents, (r"503",)),
     ("another clock in the browser", pagecases.follows_the_clock_of_the_service, ()),
     ("a new version of the service: its page is loaded", pagecases.loads_the_page_of_a_new_version,

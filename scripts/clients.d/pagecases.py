@@ -180,6 +180,24 @@ def loads_the_page_of_a_new_version(service, browser):
         expect(page.locator(".rows .row:visible")).to_have_count(3)
 
 
+def loads_itself_again_without_its_script(service, browser):
+    """As when the network changes while the page is loaded: Chromium cancels all requests."""
+    with opened_locally(browser, service.url) as (page, load):
+        aborted = []
+
+        def abort(route):
+            if aborted:
+                route.continue_()
+            else:
+                aborted.append(route.request.url)
+                route.abort()
+
+        page.route("**/app.js", abort)
+        load()
+        expect(page.locator(".rows .row:visible")).to_have_count(3)
+        check(aborted, "the script was not requested")
+
+
 def refuses_actions_without_a_scope(binary, browser):
     """A token that may read, and the scope of what it may not; then a token that is revoked."""
     with tempfile.TemporaryDirectory() as directory:
