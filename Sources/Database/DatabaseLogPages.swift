@@ -13,7 +13,7 @@ internal import CSQLite
 
   var count: Int { unsafe Int(value.pointee) }
 
-  /// The next commit begins the log again.
+  /// Sets the count to 0: the next commit starts the log again.
   func reset() { unsafe value.pointee = 0 }
 
   /// Installs the hook, which replaces SQLite's automatic checkpoints; the connection must not outlive this object.

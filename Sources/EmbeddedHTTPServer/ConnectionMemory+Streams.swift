@@ -1,7 +1,7 @@
 internal import EventStreams
 internal import Synchronization
 
-// The memory of streams: they stay, so that they may use only a part of the limit.
+// The memory of streams. They stay open, therefore they may use only a part of the limit.
 extension ConnectionMemory {
   /// Whether there is memory for another stream, so that the rest of the limit remains for requests.
   ///
@@ -24,7 +24,7 @@ extension ConnectionMemory {
     context.identity == nil ? Limits.connectionBytes : Limits.secureStreamBytes
   }
 
-  /// The response to a request is a stream by callback, which is counted as a stream.
+  /// Counts the connection as a stream that libmicrohttpd sends (by callback).
   func beginStream(_ connection: HTTPConnection) {
     guard !connection.isDisplaced, !connection.charge.isStream else { return }
     connection.charge.isStream = true

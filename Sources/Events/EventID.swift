@@ -1,7 +1,7 @@
 /// The id of an event, `<epoch>-<sequence>`: its number, and the history that it belongs to.
 ///
-/// The epoch is random and chosen when the service starts, because its history begins empty. The same sequence with
-/// another epoch is another event.
+/// The epoch is random and chosen when a history begins: at each start, or with a data directory once, and again after a
+/// loss of events. The same sequence with another epoch is another event.
 package struct EventID: Hashable, CustomStringConvertible {
   /// Eight hexadecimal digits.
   package var epoch: String

@@ -124,9 +124,9 @@ final class NetlinkLoop {
   /// Reads what a batch may have changed and reports it to the observer.
   ///
   /// - Returns: when to read again if no event arrives.
-  private func read(_ receivedAt: NetlinkEventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
+  private func read(_ pending: NetlinkEventBatch, isAudit: Bool) throws(KernelError) -> Duration? {
     guard let queries else { throw KernelError("read", errno: ENOTCONN) }
-    var batch = receivedAt
+    var batch = pending
     try reader.read(batch, isAudit: isAudit, queries)
     // An audit compares the tables with the events so far.
     if batch.needsBarrier, !isAudit { batch.merge(try readWhatFollowed(queries)) }

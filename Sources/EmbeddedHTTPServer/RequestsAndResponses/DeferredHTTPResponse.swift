@@ -11,7 +11,7 @@ final class DeferredHTTPResponse {
   var reply: HTTPResponse?
   /// What the request waits for; nil for a promise without a wait, and after its end.
   var wait: Wait?
-  /// Called when the response is not needed any more; the promise itself checks whether it was fulfilled.
+  /// Called when the response is not needed any more, by ``HTTPPromise`` and only if it was not fulfilled.
   var abandoned: (@Sendable () -> Void)?
 
   init(wait: Wait? = nil) { self.wait = wait }

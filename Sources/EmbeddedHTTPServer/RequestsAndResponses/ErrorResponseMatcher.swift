@@ -48,10 +48,10 @@ final class ErrorResponseMatcher {
 
   /// Handles a message of the library.
   ///
-  /// Where the connection is certain, its client gets our response: a malformed length is not answered with two heads,
-  /// as 0.9.75 does, and a long head gets a problem document, as does what only 1.0 refuses itself.
+  /// If exactly one connection can be meant, its client receives our response. Otherwise 0.9.75 would send two heads for a
+  /// malformed length, and a long head, like what only 1.0 refuses, would get libmicrohttpd's page.
   func libraryLogged(_ diagnostic: String) {
-    context.logger.debug("libmicrohttpd complains", metadata: ["complaint": "\(diagnostic)"])
+    context.logger.debug("libmicrohttpd reports an error", metadata: ["diagnostic": "\(diagnostic)"])
     if diagnostic.hasPrefix("Closing connection (failed to create response header)"),
       let latest = connections[latestAnswer]
     {
@@ -69,7 +69,7 @@ final class ErrorResponseMatcher {
       if heads.count == 1 { direct.refuseDirectly(heads[0], .headTooLarge) }
     } else {
       for head in heads {
-        // The message may be about another connection: such fields are refused in any case.
+        // The message may be about another connection. That does no harm: a head with such fields is refused anyway.
         guard let fields = head.completeFields, let refusal = RequestValidator.check(fields: fields) else { continue }
         direct.refuseDirectly(head, refusal)
       }

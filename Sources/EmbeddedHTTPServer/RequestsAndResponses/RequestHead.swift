@@ -23,7 +23,7 @@ final class CachedRequestHead {
     self.request = request
   }
 
-  /// Whether the head consists of these bytes, as libmicrohttpd left them.
+  /// Whether the head consists of these bytes, compared after libmicrohttpd has replaced separators with NUL.
   func isOf(_ other: UnsafeRawBufferPointer) -> Bool {
     guard other.count == bytes.count, let start = other.baseAddress else { return false }
     return unsafe bytes.withUnsafeBytes { unsafe memcmp($0.baseAddress ?? start, start, other.count) == 0 }

@@ -53,7 +53,7 @@ final class GroupCommitWriter: @unchecked Sendable {
     if let hole = group.hole {
       try connection.run(
         "INSERT OR REPLACE INTO hole(first, last) VALUES(?, ?)", .bits(hole.lowerBound), .bits(hole.upperBound))
-      for record in group.states.values { try restoreState(record) }
+      for record in group.states.values { try writeState(record) }
     }
     for waiting in group.records {
       try begin(waiting)
@@ -64,7 +64,7 @@ final class GroupCommitWriter: @unchecked Sendable {
     for waiting in group.records where waiting.record.state != nil || waiting.record.target != nil {
       last[waiting.record.subject] = waiting.record.following(last[waiting.record.subject])
     }
-    for record in last.values { try restoreState(record) }
+    for record in last.values { try writeState(record) }
   }
 
   /// Begins a stretch if the wall clock was set since the last one.
@@ -99,7 +99,7 @@ final class GroupCommitWriter: @unchecked Sendable {
       .integer(Int64(transition.causes.rawValue)), .integer(Int64(transition.flags.rawValue)))
   }
 
-  private func restoreState(_ record: EventRecord) throws(DatabaseError) {
+  private func writeState(_ record: EventRecord) throws(DatabaseError) {
     let subject = try reference(to: record.subject)
     if let state = record.state {
       // No state: the subject is gone.

@@ -6,6 +6,7 @@ extension Configuration {
   var scheduleLimits: ScheduleLimits {
     let rate = checksPerSecond ?? ScheduleLimits.defaultChecksPerSecond
     let changes = changesPerSecond ?? ScheduleLimits.defaultChangesPerSecond
+    // Validation permits one set of limits for each id.
     return ScheduleLimits(
       targets: targetLimit ?? ScheduleLimits.defaultTargets, checksPerSecond: rate == 0 ? nil : rate,
       memory: CgroupMemory.limit().map(QuotaMemoryBudget.init), changesPerSecond: changes == 0 ? nil : changes,

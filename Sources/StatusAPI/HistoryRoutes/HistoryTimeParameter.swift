@@ -22,8 +22,8 @@ enum HistoryTimeParameter {
     return Int64(duration / .microseconds(1))
   }
 
-  /// The length of a window in microseconds as people write it: whole days above one as days, because `720h` would be read
-  /// as another length than `30d`.
+  /// Formats a length in microseconds; more than one whole day in days, so that a client that sent `30d` receives `30d` and
+  /// not `720h`.
   static func text(_ window: Int64) -> String {
     window > day && window % day == 0 ? "\(window / day)d" : DurationFormat.shortest(.microseconds(window))
   }

@@ -39,9 +39,11 @@ package enum HostRepresentation {
     return .object(members)
   }
 
-  /// Whether two verdicts for one host have the same document, apart from the time; a verdict has more fields than it.
+  /// Whether two verdicts for one host have the same document, apart from the time; a verdict has fields that the document
+  /// does not have.
   static func hasSameRepresentation(_ old: HostVerdict, _ new: HostVerdict) -> Bool {
-    // Compare cheap fields first: encoding two documents costs about a hundred times as much.
+    // Compare cheap fields first: encoding two documents costs about a hundred times as much. The document has the
+    // gateway only with a route and an address.
     guard old.path.status == new.path.status, old.path.flags == new.path.flags,
       old.path.gateway == new.path.gateway || new.path.routeType == nil || new.addresses.isEmpty
     else { return false }

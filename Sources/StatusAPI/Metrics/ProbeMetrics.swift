@@ -47,7 +47,7 @@ enum ProbeMetrics {
   /// Whether a dialogue, a body or a header field did not match the expected expression.
   private static func isRegexFailure(_ result: CheckResult, _ module: CheckModule) -> Bool {
     switch module.options {
-    // The dialogue completed: a timeout or a broken connection leaves no response to match.
+    // A processing time exists only if the dialogue completed; after a timeout or a reset there is no response to match.
     case .tcp: result.state == .down && result.duration(of: .processing) != nil
     default: result.reason == .httpBody
     }

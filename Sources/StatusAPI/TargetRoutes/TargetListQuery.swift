@@ -59,7 +59,7 @@ package struct TargetListQuery {
       let id = report.definition.id
       if members.containsOrdered(EventLog.label(id)) { return true }
       if let cursor, id <= cursor { return false }
-      // After the page, only the existence of more targets matters: the last of them may have been removed.
+      // A target after the page changes only whether a next page exists: the last of them may have been removed.
       if let last, id > last { return isRemoved || selection.isSelected(old) && !selection.isSelected(report) }
       return selection.isSelected(report)
     }
