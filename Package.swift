@@ -56,7 +56,7 @@ func tests(
 
 /// What the tests and the fuzzer of damaged databases use.
 let storeRobustness: [Target.Dependency] = [
-  "StatusAPI", "Events", "FleetAPI", "HTTPRouting", "Webhooks", "History", "Database", "HostProcess", "Credentials",
+  "StatusAPI", "FleetAPI", "HTTPRouting", "Webhooks", "History", "Database", "HostProcess", "Credentials",
   "ReachabilityChecks",
   "ReachabilityFleet", "ReachabilityModel", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer",
   "EventLoop", "JSONFormat", "Locks", "TestSupport", deque, logging,
@@ -163,8 +163,7 @@ let package = Package(
       "HTTPRouting",
       [
         "EmbeddedHTTPServer", "EventStreams", "EventLoop", "ReachabilityModel", "JSONFormat", "Compression",
-        "Credentials",
-        "Locks", "TextSyntax", deque, logging,
+        "Credentials", "Locks", "TextSyntax", logging,
       ]),
 
     // Layer 3: the JSON documents and the routes of a node.
@@ -173,7 +172,7 @@ let package = Package(
       [
         "HTTPRouting", "Events", "Webhooks", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
         "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "Compression", "StatusPage", "Contract", "Credentials",
-        "History", "Locks", "TextSyntax", deque, logging,
+        "History", "Locks", "TextSyntax", logging,
       ]),
 
     // Layer 3: what agents and replicas of a fleet add; reachd does not link it.
@@ -181,8 +180,8 @@ let package = Package(
       "FleetAPI",
       [
         "StatusAPI", "HTTPRouting", "Events", "TextSyntax", "ReachabilityChecks", "NetworkReachability",
-        "ReachabilityModel", "ReachabilityFleet", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "StatusPage",
-        "History", "Webhooks", "Locks", deque, logging,
+        "ReachabilityModel", "ReachabilityFleet", "EventStreams", "JSONFormat", "StatusPage", "History", "Webhooks",
+        "Locks", deque, logging,
       ]),
 
     // Layer 4: composition and configuration of the service, for any executable.
@@ -224,10 +223,8 @@ let package = Package(
       name: "reachd-fleet",
       dependencies: [
         "Service", "StatusAPI", "FleetAPI", "HTTPRouting", "JetStream", "NATSClient", "ReachabilityFleet",
-        "ReachabilityChecks",
-        "NetworkReachability",
-        "ReachabilityModel", "History", "EmbeddedHTTPServer", "EventStreams", "JSONFormat", "HostProcess", "Locks",
-        arguments, logging,
+        "ReachabilityChecks", "ReachabilityModel", "History", "EmbeddedHTTPServer", "HostProcess", "Locks", arguments,
+        logging,
       ],
       swiftSettings: strict),
 
@@ -252,7 +249,7 @@ let package = Package(
     tests("ReachabilityModelTests", ["ReachabilityModel", "TestSupport"]),
     tests("TextSyntaxTests", ["TextSyntax"]),
     tests("EventLoopTests", ["EventLoop", "Locks", "TestSupport", "CNetlink"]),
-    tests("NetlinkTests", ["Netlink", "EventLoop", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
+    tests("NetlinkTests", ["Netlink", "ReachabilityModel", "TestSupport", "CNetlink", "Locks", logging]),
     tests("HostResolverTests", ["HostResolver", "EventLoop", "ReachabilityModel", "Locks", "TestSupport"]),
     tests(
       "ProbersTests",
@@ -267,10 +264,16 @@ let package = Package(
     tests("JSONFormatTests", ["JSONFormat"]),
     tests(
       "NetworkReachabilityTests",
-      ["NetworkReachability", "NetworkReachabilityTesting", "HostResolver", "Locks", "TestSupport", logging]),
+      [
+        "NetworkReachability", "NetworkReachabilityTesting", "HostResolver", "Locks", "ReachabilityModel",
+        "TestSupport", logging,
+      ]),
     tests(
       "ReachabilityChecksTests",
-      ["ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Locks", "TestSupport"]),
+      [
+        "ReachabilityChecks", "NetworkReachability", "NetworkReachabilityTesting", "Locks", "ReachabilityModel",
+        "TestSupport",
+      ]),
     tests(
       "WebhooksTests",
       [
@@ -286,53 +289,45 @@ let package = Package(
       [.treatWarning("DeprecatedDeclaration", as: .warning)]),
     tests(
       "EventsTests",
-      ["Events", "EventStreams", "History", "JSONFormat", "NetworkReachability", "ReachabilityModel", "Locks"]),
+      ["Events", "EventStreams", "History", "JSONFormat", "ReachabilityModel", "Locks"]),
     tests(
       "StatusAPITests",
       [
         "StatusClient", "StatusAPI", "Events", "FleetAPI", "HTTPRouting", "Webhooks", "ReachabilityChecks",
-        "ReachabilityFleet", "NetworkReachability",
-        "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "JSONFormat",
-        "History", "Database",
-        "TestSupport", "Locks", deque, logging,
+        "ReachabilityFleet", "NetworkReachability", "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams",
+        "EventLoop", "Credentials", "JSONFormat", "History", "Database", "TestSupport", "ReachabilityModel",
+        "StatusPage", "Locks", deque, logging,
       ]),
     tests(
       "ContractTests",
       [
-        "StatusAPI", "Events", "FleetAPI", "HTTPRouting", "ReachabilityFleet", "ReachabilityChecks",
-        "NetworkReachability",
+        "StatusAPI", "FleetAPI", "HTTPRouting", "ReachabilityChecks", "NetworkReachability",
         "NetworkReachabilityTesting", "EmbeddedHTTPServer", "EventStreams", "EventLoop", "Credentials", "History",
-        "Database", "YAMLTree", "StatusPage", "TestSupport",
-        deque,
-        logging,
+        "YAMLTree", "StatusPage", "TestSupport", deque, logging,
       ]),
     tests("StoreTests", ["TestSupport", "reachd"]),
     tests("StoreRobustnessTests", storeRobustness),
-    tests("KernelTests", ["NetworkReachability", "Netlink", "TestSupport", "reachd"]),
+    tests("KernelTests", ["NetworkReachability", "TestSupport", "Locks", "ReachabilityModel", "CNetlink", "reachd"]),
     tests(
       "ReachdTests",
       [
         "Service", "StatusClient", "HTTPRouting", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers",
-        "Locks",
-        "YAMLTree",
-        "Credentials", "Contract",
-        "StatusAPI", "TestSupport",
-        logging,
+        "Locks", "YAMLTree", "Credentials", "Contract", "StatusAPI", "NetworkReachability", "ReachabilityChecks",
+        "TestSupport", logging,
       ]),
     tests("CompressionTests", ["Compression", "CZlib"]),
     tests("StatusPageTests", ["StatusPage"]),
     tests("TerminalUITests", ["TerminalUI", "JSONFormat", "ReachabilityModel"]),
     tests("CredentialsTests", ["Credentials"]),
-    tests("DatabaseTests", ["Database", "EventLoop", "Locks", "TestSupport"]),
+    tests("DatabaseTests", ["Database", "EventLoop", "TestSupport"]),
     tests(
       "HistoryTests",
-      ["History", "Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", "TestSupport", logging]),
+      ["History", "Database", "HostProcess", "ReachabilityModel", "Locks", "TestSupport", logging]),
     tests(
       "FleetTests",
       [
-        "JetStream", "NATSClient", "ReachabilityFleet", "ReachabilityModel", "FleetAPI", "StatusAPI", "Locks",
-        "TestSupport", "reachd",
-        "reachd-fleet",
+        "JetStream", "NATSClient", "ReachabilityFleet", "ReachabilityModel", "FleetAPI", "Locks", "TestSupport",
+        "reachd", "reachd-fleet",
       ]),
     tests("JetStreamTests", ["JetStream", "NATSClient", "Locks", "TestSupport"]),
     tests("HostProcessTests", ["HostProcess", "Locks", "TestSupport"]),
@@ -369,7 +364,7 @@ if Context.environment["FUZZ"] != nil {
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "CFuzzer", "CNetlink", "Service", "EventStreams", "Netlink",
+        "CFuzzer", "CNetlink", "Service", "Netlink", "Events",
       ] + storeRobustness,
       path: "Tests/Fuzz", exclude: ["Seeds"],
       swiftSettings: [.swiftLanguageMode(.v6)] + fuzzer, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]),

@@ -48,14 +48,19 @@ struct CheckerTests {
     if found.map(\.module) != ["Glibc"] { #expect(found.map(\.module) == ["Foundation"]) }
   }
 
-  @Test("Upward imports are found outside comments and strings")
-  func forbiddenImports() {
-    let allowed: [String: Set<String>] = ["Netlink": ["Glibc"]]
-    #expect(Checks.forbiddenImports(file("import Glibc\ninternal import StatusAPI\n"), allowed).count == 1)
-    #expect(Checks.forbiddenImports(file("// import StatusAPI\nlet a = \"import StatusAPI\"\n"), allowed).isEmpty)
-    #expect(Checks.forbiddenImports(file("import Glibc\n", "Sources/Unknown/A.swift"), allowed).count == 1)
+  @Test("Imports without a declaration are found outside comments and strings, and so are unused dependencies")
+  func undeclaredImports() {
+    func found(_ text: String, _ path: String = "Sources/Netlink/A.swift") -> Int {
+      Checks.undeclaredImports(file(text, path), ["Netlink": ["Locks"]], system: ["Glibc": ["Netlink"]]).count
+    }
+    #expect(found("import Glibc\nimport Locks\ninternal import StatusAPI\n") == 1)
+    #expect(found("// import StatusAPI\nlet a = \"import StatusAPI\"\n") == 0)
+    #expect(found("import Glibc\n", "Sources/Unknown/A.swift") == 1)
+    #expect(found("import Glibc\nimport Locks\n", "Tests/UnknownTests/A.swift") == 1)
     #expect(Checks.banned(file("import XCTest\n"), ["XCTest"]).count == 1)
     #expect(Checks.banned(file("import XCTestDynamicOverlay\n"), ["XCTest"]).isEmpty)
+    let files = [file("import B\n", "Sources/A/A.swift"), file("import C\n", "Sources/A/B.swift")]
+    #expect(Checks.unusedDependencies(files, ["A": ["B", "C", "D"]]) == ["A does not import D"])
   }
 
   @Test("A file one line too long is found")
@@ -138,19 +143,27 @@ struct CheckerTests {
   @Test("Transitive dependencies are read from a manifest")
   func closures() {
     let manifest = """
-      func module(_ name: String, _ dependencies: [ReachabilityTarget.Dependency] = []) -> ReachabilityTarget {
+      let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+      let shared: [Target.Dependency] = ["A", deque]
+      func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
         .target(name: name, dependencies: dependencies)
       }
       targets: [ module("A"), .systemLibrary(name: "CX", pkgConfig: "x", providers: [.apt(["x-dev"])]),
-        module("B", ["A", "CX", logging]), module(
+        module("B", ["A", "CX", deque]), module(
           "C",
           ["B"],
-          resources: [.embedInCode("c")]), .systemLibrary(name: "CY") ]
+          resources: [.embedInCode("c")]), .systemLibrary(name: "CY"), tests("D", shared),
+        .executableTarget(
+          name: "e", dependencies: ["C"] + shared, path: "e") ]
       """
     let graph = Checks.dependencies(inManifest: manifest)
-    #expect(graph == ["A": [], "B": ["A", "CX"], "C": ["B"]])
+    #expect(
+      graph == [
+        "A": [], "B": ["A", "CX", "DequeModule"], "C": ["B"], "D": ["A", "DequeModule"],
+        "e": ["A", "C", "DequeModule"],
+      ])
     #expect(Checks.systemLibraries(inManifest: manifest) == ["CX", "CY"])
-    #expect(Checks.closure(of: "C", graph) == ["A", "B", "C", "CX"])
+    #expect(Checks.closure(of: "C", graph) == ["A", "B", "C", "CX", "DequeModule"])
     #expect(Checks.closure(of: "A", graph) == ["A"])
   }
 

@@ -14,11 +14,22 @@ enum Checks {
     }
   }
 
-  /// Imports that the table does not allow; a module without a line in the table may import nothing.
-  static func forbiddenImports(_ file: SourceFile, _ allowed: [String: Set<String>]) -> [String] {
+  /// Imports of modules that are neither dependencies of the file's target nor allowed to it as modules of the system.
+  static func undeclaredImports(
+    _ file: SourceFile, _ dependencies: [String: Set<String>], system: [String: Set<String>]
+  ) -> [String] {
     imports(file).compactMap { module, line in
-      allowed[file.module]?.contains(module) == true
+      let isSystem = file.isSource ? system[module]?.contains(file.module) == true : system[module] != nil
+      return isSystem || dependencies[file.module]?.contains(module) == true
         ? nil : "\(file.path):\(line): \(file.module) must not import \(module)"
+    }
+  }
+
+  /// Dependencies of targets that none of their files import.
+  static func unusedDependencies(_ files: [SourceFile], _ dependencies: [String: Set<String>]) -> [String] {
+    Dictionary(grouping: files, by: \.module).sorted { $0.key < $1.key }.flatMap { target, files in
+      let imported = Set(files.flatMap { imports($0).map(\.module) })
+      return (dependencies[target] ?? []).subtracting(imported).sorted().map { "\(target) does not import \($0)" }
     }
   }
 
@@ -129,17 +140,25 @@ enum Checks {
       })
   }
 
-  /// The dependencies of each module of a manifest, from its second argument.
+  /// The dependencies of each target with Swift files in a manifest: the modules that its files may import.
   static func dependencies(inManifest manifest: String) -> [String: Set<String>] {
-    var found: [String: Set<String>] = [:]
-    for part in manifest.split(separator: "module(", omittingEmptySubsequences: false).dropFirst() {
-      // A call without a list ends before the next begins.
-      let call = part.prefix { $0 != "]" && $0 != ")" }
-      let literals = call.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
-        .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
-      if let module = literals.first { found[module] = Set(literals.dropFirst()) }
+    var constants: [Substring: Set<String>] = [:]
+    // The modules in an array: literals, and constants of single products or of arrays.
+    func modules(_ array: Substring) -> Set<String> {
+      array.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+        .reduce(into: []) { found, part in
+          guard part.offset.isMultiple(of: 2) else { return _ = found.insert(String(part.element)) }
+          for (word, _, _, _) in CodeText.words(String(part.element)) { found.formUnion(constants[word] ?? []) }
+        }
     }
-    return found
+    for constant in manifest.matches(of: /let (\w+): \[?Target\.Dependency\]? =([^\]\)]*)/) {
+      let isArray = constant.output.2.contains("[")
+      let product = constant.output.2.split(separator: "\"").dropFirst().first.map { Set([String($0)]) }
+      constants[constant.output.1] = isArray ? modules(constant.output.2) : product
+    }
+    let call =
+      /\b(?:module\(|tests\(|executableTarget\(\s*name:|target\(\s*name:)\s*"([\w-]+)"([^\])]*(?:\]\s*\+\s*\w+)?)/
+    return manifest.matches(of: call).reduce(into: [:]) { $0[String($1.output.1)] = modules($1.output.2) }
   }
 
   /// A module and all of its transitive dependencies.
