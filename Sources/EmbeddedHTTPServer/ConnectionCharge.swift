@@ -1,4 +1,6 @@
-/// Bytes that a connection is charged with.
+internal import EventLoop
+
+/// Bytes that a connection is charged with, and since when.
 struct ConnectionCharge {
   /// Its buffers and objects, and those of the kernel.
   var fixed = 0
@@ -8,13 +10,15 @@ struct ConnectionCharge {
   var isStream = false
   /// What the kernel buffers for its socket.
   var socket = 0
+  /// Bytes of responses since ``ConnectionMemory`` last examined what the client has not received of them.
+  var uncheckedOutput = 0
+  /// When the present exchange, or the time without one, began.
+  var since: MonotonicInstant
 
   var total: Int { fixed + exchange + socket }
-}
 
-extension HTTPConnection {
-  /// A response begins, or the time without one; the exchange of a client that has not received earlier responses goes on.
-  func exchangeBegins() {
-    if charge.socket == 0 { since = loop.context.now }
-  }
+  /// The kernel buffers something for the socket, as far as is known.
+  var mayBeUnsent: Bool { uncheckedOutput > 0 || socket > 0 }
+
+  init(since: MonotonicInstant) { self.since = since }
 }

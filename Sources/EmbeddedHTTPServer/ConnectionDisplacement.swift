@@ -23,6 +23,19 @@ enum ConnectionDisplacement {
     let weight: Int
   }
 
+  /// What a connection in a phase does, if it may be ended for that; nil for one that is being served.
+  static func role(in phase: HTTPConnectionPhase, _ charge: ConnectionCharge) -> Role? {
+    switch phase {
+    case .accepted, .idle, .head, .body: .unfinished
+    case .repeated, .received, .closed: nil
+    // A response that the client does not read.
+    case .answered: charge.exchange + charge.socket > 0 ? .unfinished : nil
+    case .deferred(let deferral): deferral.wait != nil && deferral.reply == nil ? .waiting : nil
+    // A stream stays if its client reads.
+    case .streaming: charge.socket > 0 ? .unfinished : nil
+    }
+  }
+
   /// Chooses the connections to end.
   ///
   /// - Parameters:

@@ -26,16 +26,16 @@ extension ConnectionMemory {
 
   /// Counts the connection as a stream that libmicrohttpd sends (by callback).
   func beginStream(_ connection: HTTPConnection) {
-    guard !connection.isDisplaced, !connection.charge.isStream else { return }
-    connection.charge.isStream = true
+    guard connection.charge?.isStream == false else { return }
+    connection.charge?.isStream = true
     callbackStreams += 1
     charge(connection, \.fixed, callbackStreamBytes - Limits.streamBytes)
   }
 
   /// The request is over: the connection is charged as before the stream.
   func endStream(_ connection: HTTPConnection) {
-    guard connection.charge.isStream else { return }
-    connection.charge.isStream = false
+    guard connection.charge?.isStream == true else { return }
+    connection.charge?.isStream = false
     callbackStreams -= 1
     charge(connection, \.fixed, fixedBytes(connection))
   }

@@ -57,10 +57,10 @@ final class ConnectionMemory {
 
   /// A connection is about to be closed.
   func closed(_ connection: HTTPConnection) {
-    let mayBeUnsent = connection.uncheckedOutput >= Limits.countedResponse || connection.charge.socket > 0
+    guard let charge = connection.charge else { return }
     release(all: connection)
-    guard mayBeUnsent, !connection.isDisplaced, connection.ending == nil else { return }
-    let bytes = connection.unsentBytes
+    guard charge.uncheckedOutput >= Limits.countedResponse || charge.socket > 0, !connection.isEnding else { return }
+    let bytes = connection.client.unsentBytes
     guard bytes >= Limits.countedResponse else { return }
     unsent.add(connection, unsent: bytes)
     publish()
@@ -68,10 +68,12 @@ final class ConnectionMemory {
     planAudit()
   }
 
+  /// The connection is closed, or ends to make room and is not counted any more.
   func release(all connection: HTTPConnection) {
-    if connection.charge.isStream { callbackStreams -= 1 }
-    charged -= connection.charge.total
-    connection.charge = ConnectionCharge()
+    guard let charge = connection.charge else { return }
+    if charge.isStream { callbackStreams -= 1 }
+    charged -= charge.total
+    connection.charge = nil
     publish()
   }
 
@@ -84,19 +86,19 @@ final class ConnectionMemory {
   /// The request of a connection is complete, or its response is sent.
   func release(_ connection: HTTPConnection) {
     // Most requests and responses are short.
-    if connection.charge.exchange > 0 { charge(connection, \.exchange, 0) }
+    if connection.charge?.exchange ?? 0 > 0 { charge(connection, \.exchange, 0) }
   }
 
   /// Bytes of a connection's buffers and objects.
   func fixedBytes(_ connection: HTTPConnection) -> Int {
-    connection.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes
+    connection.client.isPlain ? Limits.connectionBytes : Limits.secureConnectionBytes
   }
 
   func charge(_ connection: HTTPConnection, _ part: WritableKeyPath<ConnectionCharge, Int>, _ bytes: Int) {
     // What is left of a displaced connection is gone after the next turn.
-    guard !connection.isDisplaced else { return }
-    charged += bytes - connection.charge[keyPath: part]
-    connection.charge[keyPath: part] = bytes
+    guard let before = connection.charge?[keyPath: part] else { return }
+    charged += bytes - before
+    connection.charge?[keyPath: part] = bytes
     publish()
   }
 
@@ -120,20 +122,20 @@ final class ConnectionMemory {
 
   /// Charges what the kernel buffers for a connection in both directions.
   private func examine(_ connection: HTTPConnection) {
-    connection.uncheckedOutput = 0
+    connection.charge?.uncheckedOutput = 0
     // A client needs a round trip for the acknowledgement of a short response. What it sends is not read while a response is
     // due.
-    let bytes = [connection.unsentBytes, connection.unreadBytes].reduce(0) {
+    let bytes = [connection.client.unsentBytes, connection.client.unreadBytes].reduce(0) {
       $0 + ($1 < Limits.freeSocketBytes ? 0 : $1 * Limits.socketOverhead)
     }
-    guard bytes != connection.charge.socket else { return }
+    guard bytes != connection.charge?.socket else { return }
     charge(connection, \.socket, bytes)
-    if connection.deferral == nil { connection.exchangeBegins() }
+    if connection.phase.deferral == nil { connection.exchangeBegins() }
   }
 
   /// A client sends while its response is due: limits and charges what the kernel buffers for it.
   func checkInput(_ connection: HTTPConnection) {
-    guard connection.unreadBytes >= Limits.freeSocketBytes else { return }
+    guard connection.client.unreadBytes >= Limits.freeSocketBytes else { return }
     connection.limitInput()
     checkSocket(connection)
   }
@@ -141,7 +143,7 @@ final class ConnectionMemory {
   /// A timer: examines the sockets, and applies a limit that has changed meanwhile.
   func audit() {
     hasTimer = false
-    for connection in connections.all where connection.uncheckedOutput > 0 || connection.charge.socket > 0 {
+    for connection in connections.all where connection.charge?.mayBeUnsent == true {
       examine(connection)
     }
     unsent.examine()
@@ -149,7 +151,7 @@ final class ConnectionMemory {
     publish()
     // Streams stay, but not all of those whose clients do not read.
     let share = currentLimit / Limits.stalledShare
-    if stalled > share { takeover?.limitStalled(to: share / Limits.stalledStreamBytes) }
+    if stalled > share { takeover?.hub.limitStalled(to: share / Limits.stalledStreamBytes) }
     if !unsent.isEmpty { planAudit() }
     if connections.open >= Limits.auditedConnections { planAudit() }
     settle(for: nil)
@@ -181,7 +183,7 @@ final class ConnectionMemory {
     planAudit()
     let limit = currentLimit
     guard total > limit else { return }
-    for connection in connections.all where connection.charge.socket > 0 { examine(connection) }
+    for connection in connections.all where connection.charge?.socket ?? 0 > 0 { examine(connection) }
     unsent.examine()
     guard total > limit else { return }
     unsent.discard(total - limit)
@@ -189,7 +191,7 @@ final class ConnectionMemory {
     // Many at a time, so that a flood of connections does not cost a search for each.
     let excess = total - limit + limit / Limits.displacedShare
     let chosen = ConnectionDisplacement.choose(
-      candidates(except: connection) { $0.charge.total }, excess: excess,
+      candidates(except: connection, weight: \.total), excess: excess,
       protecting: limit / Limits.protectedShare)
     chosen.forEach(end)
   }

@@ -5,15 +5,6 @@ internal import Synchronization
 
 /// Streams whose bytes libmicrohttpd requests; each is suspended while it has nothing to send.
 final class HTTPCallbackStreams {
-  /// What a stream gives to libmicrohttpd.
-  enum Piece {
-    case bytes(Int)
-    /// Nothing now; the connection is suspended.
-    case nothing
-    case end
-    case broken
-  }
-
   /// A log that streams follow.
   private struct Followed {
     let log: EventLog
@@ -23,37 +14,32 @@ final class HTTPCallbackStreams {
   }
 
   private let context: HTTPServerContext
-  private let connections: HTTPConnectionTable
   private var streaming: [UInt64: HTTPConnection] = [:]
   private var followed: [ObjectIdentifier: Followed] = [:]
 
-  init(_ context: HTTPServerContext, _ connections: HTTPConnectionTable) {
-    self.context = context
-    self.connections = connections
-  }
+  init(_ context: HTTPServerContext) { self.context = context }
 
   /// Begins the stream that answers the connection's current request.
   func begin(_ connection: HTTPConnection, _ stream: EventStreamResponse) {
     let state = HTTPCallbackStream(
-      stream, isChunked: connection.request?.version != "HTTP/1.0", now: context.now,
+      stream, isChunked: !connection.current.isHTTP10, now: context.now,
       lagLimit: context.configuration.streamLag)
-    connection.phase = .streaming(state)
+    connection.enter(.streaming(state))
     streaming[connection.token] = connection
     // A stream with an end is a long response: it is not counted as a stream, and a stop waits for it.
     if stream.endsAfter == nil {
-      connections.finishRequest(connection)
       context.counters.streams.open.increment()
       context.counters.streams.opened.increment()
     }
-    ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
-    ListeningSocket.set(connection.descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 0)
+    ListeningSocket.set(connection.client.descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
+    ListeningSocket.set(connection.client.descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, 0)
     for feed in stream.feeds { follow(feed.log) }
     planHeartbeat(connection, context.now.advanced(byNanoseconds: stream.heartbeat.interval.nanoseconds))
   }
 
   /// Ends the connection's stream, if it has one.
   func end(_ connection: HTTPConnection) {
-    guard let state = connection.stream else { return }
+    guard let state = connection.phase.stream else { return }
     streaming[connection.token] = nil
     context.timers.cancel(.heartbeat(connection.token))
     if state.stream.endsAfter == nil { context.counters.streams.open.decrement() }
@@ -61,8 +47,22 @@ final class HTTPCallbackStreams {
   }
 
   /// Fills a buffer of libmicrohttpd with the stream's next bytes.
-  func fill(_ connection: HTTPConnection, _ buffer: UnsafeMutableRawBufferPointer) -> Piece {
-    guard !connection.isDisconnected, !context.stop.isStopping, let state = connection.stream else { return .broken }
+  func fill(_ connection: HTTPConnection, _ buffer: UnsafeMutableRawBufferPointer) -> MHDResponseReader.Piece {
+    context.hadActivity = true
+    let piece = unsafe next(connection, buffer)
+    switch piece {
+    case .bytes, .nothing: break
+    case .end, .broken: connection.keepPolled()
+    }
+    return piece
+  }
+
+  private func next(
+    _ connection: HTTPConnection, _ buffer: UnsafeMutableRawBufferPointer
+  ) -> MHDResponseReader.Piece {
+    guard !connection.isDisconnected, !context.stop.isStopping, let state = connection.phase.stream else {
+      return .broken
+    }
     var count = unsafe state.takeOutbox(buffer)
     switch unsafe state.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...])) {
     case .bytes(let read, _): count += read
@@ -88,7 +88,7 @@ final class HTTPCallbackStreams {
       return .nothing
     }
     state.lastWrite = context.now
-    connection.uncheckedOutput += count
+    connection.charge?.uncheckedOutput += count
     context.counters.bodyBytes.add(count)
     return .bytes(count)
   }
@@ -100,7 +100,7 @@ final class HTTPCallbackStreams {
 
   /// Sends a piece of a stream's history.
   func add(_ piece: StreamPiece, to token: UInt64) {
-    guard let connection = streaming[token], let state = connection.stream, state.history != nil else { return }
+    guard let connection = streaming[token], let state = connection.phase.stream, state.history != nil else { return }
     state.lastWrite = context.now
     state.add(piece)
     connection.resume()
@@ -109,7 +109,7 @@ final class HTTPCallbackStreams {
   /// Handles new entries of a log: resumes the streams that have something to send, and closes the lagging ones.
   func wake() {
     for connection in streaming.values {
-      guard let state = connection.stream else { continue }
+      guard let state = connection.phase.stream else { continue }
       if connection.isSuspended {
         if state.advance() { connection.resume() }
       } else if context.now > state.lastWrite.advanced(byNanoseconds: EventStreamResponse.stallTime.nanoseconds),
@@ -122,8 +122,8 @@ final class HTTPCallbackStreams {
 
   private func disconnectLagging(_ connection: HTTPConnection) {
     context.counters.streams.lagged.increment()
-    connection.ending = .gone
-    connection.shutDownConnection()
+    connection.end(.gone)
+    connection.client.shutDown()
   }
 
   /// Resumes all streams, so that they send the close event.
@@ -131,11 +131,11 @@ final class HTTPCallbackStreams {
 
   /// Sends a heartbeat if one is due, and sets the timer of the next one.
   func checkHeartbeat(_ token: UInt64) {
-    guard let connection = streaming[token], let state = connection.stream else { return }
+    guard let connection = streaming[token], let state = connection.phase.stream else { return }
     if let isPermitted = state.stream.isPermitted, !isPermitted() {
-      connection.ending = .gone
+      connection.end(.gone)
       // libmicrohttpd does not see the end of a suspended connection.
-      connection.shutDownConnection()
+      connection.client.shutDown()
       return connection.resume()
     }
     let interval = state.stream.heartbeat.interval.nanoseconds
@@ -157,7 +157,7 @@ final class HTTPCallbackStreams {
   func sendHeartbeat(_ connection: HTTPConnection) {
     // A stream that is not suspended is sending: a heartbeat in between is neither needed nor safe.
     // The position of a heartbeat would be wrong before the end of the history.
-    guard connection.isSuspended, let state = connection.stream, state.history == nil else { return }
+    guard connection.isSuspended, let state = connection.phase.stream, state.history == nil else { return }
     state.addHeartbeat()
     connection.resume()
   }

@@ -1,194 +1,196 @@
-internal import EventStreams
 internal import EventLoop
+internal import EventStreams
 
 /// One client connection, from accept to close.
 ///
 /// Confined to the server's thread.
-@safe final class HTTPConnection {
-  /// How far the current request is.
-  enum Phase {
-    /// Between requests: no complete request line.
-    case idle
-    /// The request line is complete, the head is not.
-    case head
-    /// The head was accepted; the body is read.
-    case body
-    /// The response is promised; the connection is suspended.
-    case deferred(DeferredHTTPResponse)
-    /// The response is queued.
-    case answered
-    /// The response is a stream by callback.
-    case streaming(HTTPCallbackStream)
+final class HTTPConnection {
+  /// Who waits for the client's bytes.
+  private enum Handling {
+    /// libmicrohttpd.
+    case library
+    /// The loop's own poller, if it had room for the socket; libmicrohttpd waits for ``resume()``.
+    case suspended(isWatched: Bool, isInputLimited: Bool)
+    /// Both, until the request is over.
+    case resumed
   }
 
-  /// Whether the connection is within the limits.
-  enum Admission {
-    case admitted
-    /// As many connections as allowed were open when it was accepted, and none of its requests was answered since.
-    case exceedsConnectionLimit
-    /// Too many connections of its client's address are open.
-    case exceedsAddressLimit
-  }
-
-  /// Why no further request is answered.
-  enum Ending {
-    /// A response was queued before everything was read: the socket lingers after the close.
-    case refused
-    /// The response was written directly (ADR 14); the socket lingers after the close.
-    case refusedDirectly
-    /// Rejected before its request for lack of capacity.
-    case turnedAway
-    /// The client has closed the connection, or got its response directly.
-    case gone
-    /// The socket belongs to the stream hub now, and libmicrohttpd closes its own copy.
-    case takenOver
+  /// The time for a request; one timer per connection, however many requests.
+  private enum RequestTimer {
+    case unset
+    /// When the request must be complete, which may be after the timer; nil while the server must act.
+    case set(deadline: MonotonicInstant?)
   }
 
   /// Identifies the connection in messages and timers, also after its end; never reused.
   let token: UInt64
-  /// libmicrohttpd's connection, valid until ``HTTPCallbacks`` report its close.
-  let handle: OpaquePointer
-  /// The socket, valid as long as the handle.
-  let descriptor: Int32
-  /// The loop of the connection.
-  ///
-  /// It is retained, because an unowned reference is counted at each use. The cycle ends when ``ConnectionTable``
-  /// removes the connection.
-  let loop: HTTPServerLoop
-
-  var phase = Phase.idle
-  var admission = Admission.admitted
-  var ending: Ending?
-  /// The number of the current request, so that a late response does not answer the next request.
-  var requestNumber: UInt64 = 0
-  /// A request line was received on this connection.
-  var hasReceivedRequest = false
-  /// The target as in the request line.
-  var target = ""
-  var request: HTTPRequest?
-  /// The last accepted head: clients mostly repeat the same bytes on a connection.
-  var cachedHead: CachedRequestHead?
-  /// The current request has that head and its cached response was valid; ``request`` is not set then.
-  var reusesCachedHead = false
-  /// The current request's head announced a body that is not complete; set by ``ConnectionTable``.
-  var awaitsBody = false
-  /// When the current request's head was complete; read only if responses are observed.
-  var headTime = MonotonicInstant(nanoseconds: 0)
-  /// A stop waits for the current request; set by ``ConnectionTable``.
-  var isInFlight = false
-  /// The client has closed its sending side while its response is due, and ``ServerTimer/halfClosed(_:)`` is set.
-  var isHalfClosed = false
-  /// When the present exchange, or the time without one, began.
-  var since: MonotonicInstant
-  /// What the connection occupies; set by ``ConnectionMemory``.
-  var charge = ConnectionCharge()
-  /// The connection ends to make room, and is not counted any more; set by ``HTTPConnectionTable``.
-  var isDisplaced = false
-  /// Bytes of responses since ``ConnectionMemory`` last examined what the client has not received of them.
-  var uncheckedOutput = 0
-  /// The kernel buffers as little of the client's bytes as it can.
-  var isInputLimited = false
-  /// libmicrohttpd does not handle the connection until it is resumed.
-  var isSuspended = false
-  /// The socket is in the loop's own poller.
-  var isWatched = false
+  /// The client's side of the connection, valid until ``HTTPCallbacks`` report the close.
+  let client: MHDConnection
+  private(set) var phase = HTTPConnectionPhase.accepted
+  var current = CurrentRequest()
+  /// Set by ``HTTPConnectionTable``.
+  var admission = HTTPConnectionAdmission()
+  /// What the connection occupies; nil once it ends to make room and is not counted any more. Set by ``ConnectionMemory``.
+  var charge: ConnectionCharge?
+  private let context: HTTPServerContext
+  private var ending: HTTPConnectionEnding?
+  private var handling = Handling.library
+  private var requestTimer = RequestTimer.unset
   /// libmicrohttpd handles the connection in every turn; see ``keepPolled()``.
-  var isPolledByLibrary = false
-  /// When the request must be complete; nil while the server must act.
-  private(set) var requestDeadline: MonotonicInstant?
-  /// A timer is set that checks ``requestDeadline``.
-  private var hasRequestTimer = false
-  /// The address that the connection is counted under, where connections are limited by address.
-  var slotAddress: String?
-  /// The address and port of the client, made on first use.
-  var cachedPeer: String?
+  private var isPolledByLibrary = false
   /// The certificate of the handshake, which borrows it.
-  var identity: ServerTLSIdentity?
+  private var identity: ServerTLSIdentity?
+  /// The address and port of the client; its user for a Unix-domain socket.
+  private(set) lazy var peer =
+    context.isUnixListener
+    ? "unix:\(client.user)"
+    : client.address.map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
 
-  init(token: UInt64, handle: OpaquePointer, descriptor: Int32, loop: HTTPServerLoop) {
+  init(token: UInt64, client: MHDConnection, context: HTTPServerContext) {
     self.token = token
-    unsafe self.handle = handle
-    self.descriptor = descriptor
-    self.loop = loop
-    since = loop.context.now
+    self.client = client
+    self.context = context
+    charge = ConnectionCharge(since: context.now)
+    context.phases.add(1, in: phase)
+  }
+
+  /// The certificate and key for the handshake, which the connection keeps for it.
+  func identityForHandshake() -> ServerTLSIdentity? {
+    identity = context.identity?.identity
+    return identity
   }
 
   // MARK: - States
 
-  /// The response that was promised and not sent yet.
-  var deferral: DeferredHTTPResponse? {
-    if case .deferred(let deferral) = phase { return deferral }
-    return nil
+  /// Begins a phase; the only place where phases change.
+  func enter(_ next: HTTPConnectionPhase) {
+    context.phases.add(-1, in: phase)
+    phase = next
+    context.phases.add(1, in: next)
   }
 
-  /// The open stream by callback.
-  var stream: HTTPCallbackStream? {
-    if case .streaming(let stream) = phase { return stream }
-    return nil
-  }
+  /// No further request is answered.
+  func end(_ reason: HTTPConnectionEnding) { ending = reason }
 
-  /// A response was promised and has not been given.
-  var awaitsReply: Bool { deferral.map { $0.reply == nil } ?? false }
-
-  /// The current request's head is complete.
-  var hasHead: Bool {
-    switch phase {
-    case .idle, .head: false
-    default: true
-    }
-  }
-
-  /// A response is queued, and not sent completely.
-  var isAnswered: Bool { if case .answered = phase { true } else { false } }
-
-  /// The current request's line is complete.
-  var hasRequestLine: Bool { if case .idle = phase { false } else { true } }
+  var isEnding: Bool { ending != nil }
 
   /// The request line is complete and the rest of the head is not.
   var isMidHead: Bool { if case .head = phase { !isAborted } else { false } }
 
   /// The request was refused, or the connection rejected, past libmicrohttpd: no further response is possible.
-  var isAborted: Bool {
-    switch ending {
-    case .refusedDirectly, .turnedAway: true
-    default: false
-    }
-  }
+  var isAborted: Bool { ending == .refusedDirectly || ending == .turnedAway }
 
   /// The client is not there any more, or needs nothing more.
   var isDisconnected: Bool { ending == .gone }
 
+  /// The stream hub has the socket.
+  var isTakenOver: Bool { ending == .takenOver }
+
   /// The socket is read for a while after the close.
   var lingers: Bool { ending == .refused || ending == .refusedDirectly }
+
+  /// A response begins, or the time without one; the exchange of a client that has not received earlier responses goes on.
+  func exchangeBegins() {
+    if charge?.socket == 0 { charge?.since = context.now }
+  }
+
+  /// Counts a response and reports it to the observer of responses.
+  func report(_ response: HTTPResponse) {
+    if !current.isHead { context.counters.bodyBytes.add(response.length ?? 0) }
+    guard let answered = context.answered else { return }
+    answered(
+      HTTPAccess(
+        request: current.request, target: current.target, peer: peer, response: response,
+        nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds - current.headTime.nanoseconds)))
+  }
+
+  // MARK: - Suspension
+
+  var isSuspended: Bool { if case .suspended = handling { true } else { false } }
+
+  /// Takes the connection out of libmicrohttpd's epoll set until ``resume()``.
+  func suspend() {
+    guard !isSuspended else { return }
+    client.suspend()
+    // Only the loop's own poller sees the client of a suspended connection close it, or send more.
+    let events: Poller.Events = [.readable, .peerClosed, .edgeTriggered]
+    var isWatched = if case .resumed = handling { true } else { false }
+    if !isWatched { isWatched = (try? context.poller.add(client.descriptor, events, token: token)) != nil }
+    handling = .suspended(isWatched: isWatched, isInputLimited: false)
+  }
+
+  /// Returns the connection to libmicrohttpd.
+  func resume() {
+    guard case .suspended(let isWatched, let isInputLimited) = handling else { return }
+    handling = isWatched ? .resumed : .library
+    if isInputLimited { client.restoreInput() }
+    client.resume()
+  }
+
+  /// Makes the kernel buffer as little as it can of what the client sends until the response, beyond what it has already.
+  func limitInput() {
+    guard case .suspended(let isWatched, false) = handling else { return }
+    handling = .suspended(isWatched: isWatched, isInputLimited: true)
+    client.limitInput()
+  }
+
+  /// The request is over, or the connection is closed: the loop's own poller does not wait for the socket any more.
+  ///
+  /// - Returns: whether it did, because the request was suspended.
+  @discardableResult
+  func unwatch() -> Bool {
+    defer { handling = .library }
+    switch handling {
+    case .library, .suspended(isWatched: false, _): return false
+    case .resumed, .suspended:
+      context.poller.remove(client.descriptor)
+      return true
+    }
+  }
+
+  /// Makes libmicrohttpd handle a connection whose stream ends in its next turn.
+  ///
+  /// 0.9.75 closes such a connection and does not clean it up until it is the oldest of all that share the default
+  /// timeout. Connections with a timeout of their own are handled in every turn.
+  func keepPolled() {
+    context.needsTurn = true
+    guard !isPolledByLibrary else { return }
+    isPolledByLibrary = true
+    client.setTimeout(seconds: context.inactivitySeconds + 1)
+  }
+
+  /// Ends what ``keepPolled()`` began, when the connection continues after its stream.
+  func stopPolling() {
+    guard isPolledByLibrary else { return }
+    isPolledByLibrary = false
+    client.setTimeout(seconds: context.inactivitySeconds)
+  }
 
   // MARK: - Time for a request
 
   /// Sets when the current request must be complete; nil while the server must act.
   func setRequestDeadline(_ deadline: MonotonicInstant?) {
-    requestDeadline = deadline
-    // One timer a connection, however many requests: when it expires, it is set for the current deadline.
-    guard let deadline, !hasRequestTimer else { return }
-    hasRequestTimer = true
-    loop.context.timers.set(.request(token), at: deadline)
+    if case .unset = requestTimer {
+      guard let deadline else { return }
+      context.timers.set(.request(token), at: deadline)
+    }
+    requestTimer = .set(deadline: deadline)
   }
 
-  /// The timer of ``requestDeadline`` has expired.
+  /// The timer of requests has expired.
   ///
   /// - Returns: whether the request is too late.
-  func requestTimerExpired(_ now: MonotonicInstant) -> Bool {
-    hasRequestTimer = false
-    guard let deadline = requestDeadline else { return false }
-    guard deadline <= now else {
-      setRequestDeadline(deadline)
-      return false
-    }
-    requestDeadline = nil
-    return true
+  func requestTimerExpired() -> Bool {
+    let timer = requestTimer
+    requestTimer = .unset
+    guard case .set(let deadline?) = timer else { return false }
+    if deadline > context.now { setRequestDeadline(deadline) }
+    return deadline <= context.now
   }
 
   /// Cancels the connection's timers, when it is closed.
   func cancelTimers() {
-    if hasRequestTimer { loop.context.timers.cancel(.request(token)) }
-    if ending == .refusedDirectly { loop.context.timers.cancel(.cut(token)) }
+    if case .set = requestTimer { context.timers.cancel(.request(token)) }
+    if ending == .refusedDirectly { context.timers.cancel(.cut(token)) }
   }
 }

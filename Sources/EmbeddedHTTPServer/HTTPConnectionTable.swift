@@ -9,17 +9,11 @@ final class HTTPConnectionTable {
   private let context: HTTPServerContext
   private var connections: [UInt64: HTTPConnection] = [:]
   /// The last token that was given out; the first ones identify libmicrohttpd and the inbox.
-  private var lastToken = HTTPServerLoop.inboxToken
+  private var lastToken = HTTPServerContext.inboxToken
   /// Connections of each client address, where they are limited.
   private var connectionsByAddress: [String: Int] = [:]
-  /// Connections that have not sent a request line yet; under TLS, handshakes may be among them.
-  private(set) var awaitingFirstRequest = 0
-  /// Connections whose request's body is not complete yet.
-  private(set) var bodiesAwaited = 0
   /// Connections that end to make room for others, and are not closed yet.
   private var displacedCount = 0
-  /// Requests whose head passed and whose response is not sent yet, without streams that have no end.
-  private(set) var requestsInFlight = 0
 
   init(_ context: HTTPServerContext) { self.context = context }
 
@@ -39,45 +33,34 @@ final class HTTPConnectionTable {
     return lastToken
   }
 
-  // MARK: - Accepted and closed
-
   /// Adds a connection and applies the limits to it.
   func insert(_ connection: HTTPConnection) {
     connections[connection.token] = connection
-    awaitingFirstRequest += 1
     context.counters.accepted.increment()
     context.counters.connections.increment()
-    if open > context.connectionLimit { connection.admission = .exceedsConnectionLimit }
-    if acquireAddressSlot(connection) { connection.admission = .exceedsAddressLimit }
+    if open > context.connectionLimit { connection.admission.excess = .connections }
+    if acquireAddressSlot(connection) { connection.admission.excess = .address }
   }
 
   /// Removes a connection that libmicrohttpd closes.
   func remove(_ connection: HTTPConnection) {
     connections[connection.token] = nil
-    if !connection.hasReceivedRequest { awaitingFirstRequest -= 1 }
-    setAwaitsBody(connection, false)
-    if connection.isDisplaced { displacedCount -= 1 }
+    if connection.charge == nil { displacedCount -= 1 }
   }
 
   /// A connection ends to make room.
-  func displaced(_ connection: HTTPConnection) {
-    guard !connection.isDisplaced else { return }
-    connection.isDisplaced = true
-    displacedCount += 1
-  }
+  func displaced() { displacedCount += 1 }
 
   /// Why the connection's request is refused for lack of capacity; nil if it is not.
   ///
   /// A connection that is accepted here stays accepted, whatever comes later.
   func capacityRefusal(_ connection: HTTPConnection) -> RequestRefusal? {
-    switch connection.admission {
-    case .admitted: return nil
-    case .exceedsAddressLimit: return .tooManyConnections(limit: context.configuration.connectionsPerAddress ?? 0)
-    case .exceedsConnectionLimit:
-      if open > context.connectionLimit {
-        return .overloaded("too many connections are open")
-      }
-      connection.admission = .admitted
+    switch connection.admission.excess {
+    case nil: return nil
+    case .address: return .tooManyConnections(limit: context.configuration.connectionsPerAddress ?? 0)
+    case .connections:
+      if open > context.connectionLimit { return .overloaded("too many connections are open") }
+      connection.admission.excess = nil
       return nil
     }
   }
@@ -88,8 +71,8 @@ final class HTTPConnectionTable {
   private func acquireAddressSlot(_ connection: HTTPConnection) -> Bool {
     // Clients of a Unix-domain socket have no addresses.
     guard let limit = context.configuration.connectionsPerAddress, !context.isUnixListener else { return false }
-    let address = connection.peerHost
-    connection.slotAddress = address
+    let address = connection.client.address?.host ?? "unknown"
+    connection.admission.address = address
     connectionsByAddress[address, default: 0] += 1
     return connectionsByAddress[address, default: 0] > limit
   }
@@ -99,33 +82,19 @@ final class HTTPConnectionTable {
     guard let address, let count = connectionsByAddress[address] else { return }
     connectionsByAddress[address] = count > 1 ? count - 1 : nil
   }
+}
 
-  // MARK: - Requests
-
-  /// The connection has sent a request line.
-  func lineReceived(_ connection: HTTPConnection) {
-    if !connection.hasReceivedRequest { awaitingFirstRequest -= 1 }
-    connection.hasReceivedRequest = true
+/// How the connection is counted, and whether it is within the limits.
+struct HTTPConnectionAdmission {
+  enum Excess {
+    /// As many connections as allowed were open when it was accepted, and none of its requests was answered since.
+    case connections
+    /// Too many connections of its client's address are open.
+    case address
   }
 
-  /// Counts the connection's request among those that a stop waits for.
-  func begin(_ connection: HTTPConnection) {
-    guard !connection.isInFlight else { return }
-    connection.isInFlight = true
-    requestsInFlight += 1
-  }
-
-  /// A stop does not wait for the current request any more.
-  func finishRequest(_ connection: HTTPConnection) {
-    guard connection.isInFlight else { return }
-    connection.isInFlight = false
-    requestsInFlight -= 1
-  }
-
-  /// Sets whether the connection's request has a body that is not complete.
-  func setAwaitsBody(_ connection: HTTPConnection, _ awaitsBody: Bool) {
-    guard awaitsBody != connection.awaitsBody else { return }
-    connection.awaitsBody = awaitsBody
-    bodiesAwaited += awaitsBody ? 1 : -1
-  }
+  /// The limit that the connection exceeds.
+  var excess: Excess?
+  /// The address that the connection is counted under, where connections are limited by address.
+  var address: String?
 }

@@ -19,7 +19,7 @@ public final class HTTPServer: Sendable {
     var isStopped = false
   }
 
-  private let configuration: Configuration
+  private let configuration: HTTPServerConfiguration
   private let handler: HTTPHandler
   private let refusal: HTTPRefusalRenderer
   private let answered: HTTPAccessObserver?
@@ -39,7 +39,7 @@ public final class HTTPServer: Sendable {
   ///   - answered: Receives every request and its response.
   ///   - logger: Logs when the server starts and stops.
   public init(
-    configuration: Configuration, handler: @escaping HTTPHandler,
+    configuration: HTTPServerConfiguration, handler: @escaping HTTPHandler,
     refusal: @escaping HTTPRefusalRenderer = RequestRefusal.plainText,
     answered: HTTPAccessObserver? = nil,
     logger: Logger = Logger(label: "http")
@@ -130,7 +130,7 @@ public final class HTTPServer: Sendable {
   }
 
   /// The server's counters.
-  public var counters: Counters { counts.snapshot }
+  public var counters: Counters { Counters(counts) }
 
   /// The number of iterations of the server's loop; it grows with every event and is constant without events.
   ///

@@ -6,7 +6,11 @@ internal import Synchronization
 ///
 /// Confined to the server's thread.
 final class HTTPServerContext {
-  private(set) var configuration: HTTPServer.Configuration
+  /// The tokens of libmicrohttpd and the inbox; those of connections follow.
+  static let daemonToken: UInt64 = 0
+  static let inboxToken: UInt64 = 1
+
+  private(set) var configuration: HTTPServerConfiguration
   let spans: Spans
   let connectionLimit: Int
   /// Bytes of memory that this server's connections may use in any case.
@@ -32,9 +36,13 @@ final class HTTPServerContext {
   var now = MonotonicInstant.now
   /// libmicrohttpd needs another turn although its timeout does not show it.
   var needsTurn = false
+  /// libmicrohttpd has called us, or the kernel has reported an event, since the last poll.
+  var hadActivity = true
+  /// How many connections are in which phase.
+  var phases = HTTPConnectionPhaseCounts()
 
   init(
-    configuration: HTTPServer.Configuration, address: ListenAddress, identity: CurrentTLSIdentity?, poller: Poller,
+    configuration: HTTPServerConfiguration, address: ListenAddress, identity: CurrentTLSIdentity?, poller: Poller,
     inbox: HTTPServerInbox, counters: HTTPServerCounters, answered: HTTPAccessObserver?, logger: Logger
   ) {
     self.configuration = configuration
@@ -56,7 +64,7 @@ final class HTTPServerContext {
 
   /// The configured limit, or what the descriptors allow; logs a warning if that is low.
   private static func connectionLimit(
-    _ configuration: HTTPServer.Configuration, descriptors: Int, _ logger: Logger
+    _ configuration: HTTPServerConfiguration, descriptors: Int, _ logger: Logger
   ) -> Int {
     let reserve = min(Limits.descriptorReserve, descriptors / Limits.smallReserve)
     let possible = max(1, min(Limits.connections, (descriptors - reserve) / max(1, configuration.servers)))
@@ -89,7 +97,7 @@ final class HTTPServerContext {
     let betweenRequests: Int64
     let reply: Int64
 
-    init(_ configuration: HTTPServer.Configuration) {
+    init(_ configuration: HTTPServerConfiguration) {
       requestHead = configuration.requestHeadTime.nanoseconds
       requestBody = configuration.requestBodyTime.nanoseconds
       // An idle client has the inactivity time to send its first byte, and then the time for a head.

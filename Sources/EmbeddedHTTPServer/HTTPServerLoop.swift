@@ -10,16 +10,12 @@ internal import Synchronization
 /// libmicrohttpd runs in external mode on this thread. In this mode a suspend or resume has no race and, in 0.9.75, no
 /// system call; outside of it each resume writes to a descriptor.
 @safe final class HTTPServerLoop {
-  static let daemonToken: UInt64 = 0
-  static let inboxToken: UInt64 = 1
 
   let context: HTTPServerContext
   /// For libmicrohttpd's calls.
   let requests: RequestProcessor
   let streams: HTTPCallbackStreams
   let errors: ErrorResponseMatcher
-  /// libmicrohttpd has called us, or the kernel has reported an event, since the last poll.
-  var hadActivity = true
 
   private let connections: HTTPConnectionTable
   private let direct: DirectResponder
@@ -36,7 +32,7 @@ internal import Synchronization
 
   /// Makes the loop and its daemon; the socket is closed if that fails.
   init(
-    configuration: HTTPServer.Configuration, socket: ListeningSocket, identity: CurrentTLSIdentity?,
+    configuration: HTTPServerConfiguration, socket: ListeningSocket, identity: CurrentTLSIdentity?,
     inbox: HTTPServerInbox,
     counters: HTTPServerCounters, handler: @escaping HTTPHandler, refusal: @escaping HTTPRefusalRenderer,
     answered: HTTPAccessObserver?, logger: Logger
@@ -55,7 +51,7 @@ internal import Synchronization
     connections = HTTPConnectionTable(context)
     direct = DirectResponder(context, refusal: refusal)
     errors = ErrorResponseMatcher(context, direct, connections)
-    streams = HTTPCallbackStreams(context, connections)
+    streams = HTTPCallbackStreams(context)
     deferred = DeferredResponses(context, connections, direct)
     memory = ConnectionMemory(context, connections, direct, deferred, takeover)
     halfClosed = HalfClosedHTTPClients(context, streams, memory)
@@ -74,7 +70,7 @@ internal import Synchronization
       try Self.watch(daemon, context.poller, object)
     } catch {
       daemon?.stop()
-      takeover?.stop()
+      takeover?.hub.stop()
       socket.closeAndUnlink()
       throw error
     }
@@ -83,7 +79,7 @@ internal import Synchronization
   private static func makePoller(_ inbox: HTTPServerInbox, _ object: String) throws(HTTPServerError) -> Poller {
     do throws(EventLoopError) {
       let poller = try Poller(capacity: Limits.polledEvents)
-      try inbox.attach(to: poller, token: inboxToken)
+      try inbox.attach(to: poller, token: HTTPServerContext.inboxToken)
       return poller
     } catch {
       throw HTTPServerError(operation: error.operation, object: object, errno: error.errno)
@@ -92,7 +88,7 @@ internal import Synchronization
 
   private static func watch(_ daemon: MHDDaemon, _ poller: Poller, _ object: String) throws(HTTPServerError) {
     do throws(EventLoopError) {
-      try poller.add(daemon.epollDescriptor, .readable, token: daemonToken)
+      try poller.add(daemon.epollDescriptor, .readable, token: HTTPServerContext.daemonToken)
     } catch {
       throw HTTPServerError(operation: error.operation, object: object, errno: error.errno)
     }
@@ -133,12 +129,14 @@ internal import Synchronization
     }
     unpolledPasses = 0
     let pause = awaitsOnlyHandshakes(timeout) ? idlePause() : timeout
-    hadActivity = false
+    context.hadActivity = false
     let count = context.poller.wait(atMost: pause.map(Duration.nanoseconds))
-    if count > 0 { hadActivity = true }
+    if count > 0 { context.hadActivity = true }
     for index in 0..<count {
       let event = context.poller[index]
-      if event.token > Self.inboxToken, !lingering.drain(event.token), let connection = connections[event.token] {
+      if event.token > HTTPServerContext.inboxToken, !lingering.drain(event.token),
+        let connection = connections[event.token]
+      {
         halfClosed.clientSocketChanged(connection, event.events)
       }
     }
@@ -162,8 +160,9 @@ internal import Synchronization
   /// whose head has left no memory to read it into: a single one would keep this thread busy. Input makes
   /// libmicrohttpd's epoll descriptor ready and ends a pause.
   private func awaitsOnlyHandshakes(_ timeout: Int64?) -> Bool {
-    timeout == 0 && (context.identity != nil && connections.awaitingFirstRequest > 0 || connections.bodiesAwaited > 0)
-      && !hadActivity
+    timeout == 0
+      && (context.identity != nil && context.phases.awaitingFirstRequest > 0 || context.phases.bodiesAwaited > 0)
+      && !context.hadActivity
       && !context.needsTurn && !context.inbox.hasWork && !isOver
   }
 
@@ -193,7 +192,7 @@ internal import Synchronization
     case .endStreams(let bytes):
       context.stop.closeEvent = context.stop.closeEvent ?? bytes
       streams.resumeAll()
-      takeover?.endStreams(closeEvent: bytes)
+      takeover?.hub.endStreams(closeEvent: bytes)
       deferred.expireWaits()
     case .stop(let grace):
       stopAccepting()
@@ -205,18 +204,18 @@ internal import Synchronization
   private func handle(_ timer: HTTPServerTimer) {
     switch timer {
     case .request(let token):
-      guard let connection = connections[token], connection.requestTimerExpired(context.now) else { return }
+      guard let connection = connections[token], connection.requestTimerExpired() else { return }
       context.counters.expired.increment()
       // A connection without a request line has requested nothing: browsers keep such connections in reserve.
-      if connection.hasRequestLine {
+      if connection.phase.hasRequestLine {
         direct.refuseDirectly(connection, .tooSlow)
       } else {
-        connection.shutDownConnection()
+        connection.client.shutDown()
       }
     case .reply(let token): deferred.expire(token)
     case .halfClosed(let token): if let connection = connections[token] { halfClosed.sendInterimResponse(connection) }
     case .heartbeat(let token): streams.checkHeartbeat(token)
-    case .cut(let token): connections[token]?.shutDownConnection()
+    case .cut(let token): connections[token]?.client.shutDown()
     case .linger(let token): lingering.end(token)
     case .memory: memory.audit()
     // It only ends the wait.
@@ -231,33 +230,32 @@ internal import Synchronization
   // MARK: - Connections
 
   /// libmicrohttpd has accepted a connection.
-  func accepted(handle: OpaquePointer, descriptor: Int32) -> HTTPConnection {
-    hadActivity = true
-    let connection = unsafe HTTPConnection(
-      token: connections.nextToken(), handle: handle, descriptor: descriptor, loop: self)
-    connection.prepareHandshake()
+  func accepted(_ client: MHDConnection) -> HTTPConnection {
+    context.hadActivity = true
+    let connection = HTTPConnection(token: connections.nextToken(), client: client, context: context)
+    client.prepareHandshake(context.identity?.identity)
     guard memory.admit(connection) else {
       direct.rejectConnection(connection)
       return connection
     }
-    let exceedsAddressLimit = connection.admission == .exceedsAddressLimit
-    let span = exceedsAddressLimit ? Limits.linger.nanoseconds : context.spans.requestHead
+    let span = connection.admission.excess == .address ? Limits.linger.nanoseconds : context.spans.requestHead
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: span))
     return connection
   }
 
   /// libmicrohttpd is about to close a connection.
   func closed(_ connection: HTTPConnection) {
-    hadActivity = true
+    context.hadActivity = true
     connections.remove(connection)
     memory.closed(connection)
     errors.headEnded(connection)
     connection.cancelTimers()
     connection.unwatch()
+    connection.enter(.closed)
     // The hub counts the connection from its takeover on.
-    if connection.ending == .takenOver { return }
+    if connection.isTakenOver { return }
     context.counters.connections.decrement()
-    connections.releaseAddressSlot(connection.slotAddress)
+    connections.releaseAddressSlot(connection.admission.address)
     lingering.add(connection)
   }
 
@@ -265,14 +263,14 @@ internal import Synchronization
 
   /// A stop was requested, and nothing is left that it waits for.
   private var isOver: Bool {
-    context.stop.deadline != nil && connections.requestsInFlight == 0 && !awaitsRequests
+    context.stop.deadline != nil && context.phases.requestsInFlight == 0 && !awaitsRequests
       && (context.stop.closeEvent == nil || context.counters.streams.open.load(ordering: .relaxed) == 0)
   }
 
   /// A client has connected and not sent its first request yet, is in its handshake, or has sent part of a head.
   private var awaitsRequests: Bool {
     guard let deadline = context.stop.lastRequestsDeadline, context.now < deadline else { return false }
-    return connections.awaitingFirstRequest > 0 || errors.hasIncompleteHead
+    return context.phases.awaitingFirstRequest > 0 || errors.hasIncompleteHead
   }
 
   private func beginStop(grace: Int64) {
@@ -309,7 +307,7 @@ internal import Synchronization
       default: break
       }
     }
-    takeover?.stop()
+    takeover?.hub.stop()
     for connection in connections.all { connection.resume() }
     // libmicrohttpd aborts the process if it is stopped with suspended connections; one turn resumes and ends them.
     daemon?.run()

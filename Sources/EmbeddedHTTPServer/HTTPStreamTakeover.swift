@@ -8,7 +8,8 @@ internal import Synchronization
 /// libmicrohttpd is made to close the connection and its own copy of the socket.
 final class HTTPStreamTakeover {
   private let context: HTTPServerContext
-  private let hub: StreamHub
+  /// Sends the streams; to be stopped once.
+  let hub: StreamHub
 
   /// Starts the hub if the configured mode needs one; nil for streams by callback.
   init?(_ context: HTTPServerContext, object: String) throws(HTTPServerError) {
@@ -40,11 +41,11 @@ final class HTTPStreamTakeover {
   ///
   /// - Returns: false if there is no descriptor for the copy, or the client has HTTP/1.0, which has no chunks.
   func takeOver(_ connection: HTTPConnection, _ response: HTTPResponse, _ stream: EventStreamResponse) -> Bool {
-    guard connection.request?.version != "HTTP/1.0" else { return false }
-    let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard !connection.current.isHTTP10 else { return false }
+    let descriptor = fcntl(connection.client.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }
-    connection.ending = .takenOver
-    context.report(connection, response)
+    connection.end(.takenOver)
+    connection.report(response)
     context.counters.streams.open.increment()
     context.counters.streams.opened.increment()
     ListeningSocket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Limits.streamSendBuffer)
@@ -57,19 +58,10 @@ final class HTTPStreamTakeover {
     let bytes = Array(head.utf8) + preamble
     stream.preamble = []
     // The first bytes are sent here, so that a client receives them before the hub's thread has its turn.
-    let sent = connection.sendDirectly(bytes)
+    let sent = connection.client.sendDirectly(bytes)
     let rest = sent == bytes.count ? [] : Array(bytes.dropFirst(max(0, sent)))
-    let member = connection.slotAddress.map { PerAddressConnectionSlot($0, context.inbox) }
+    let member = connection.admission.address.map { PerAddressConnectionSlot($0, context.inbox) }
     hub.adopt(StreamHandoff(descriptor: descriptor, stream: stream, unsent: rest, slotAddress: member))
     return true
   }
-
-  /// Ends the streams whose clients have taken nothing for the longest time, if there are more such streams than `count`.
-  func limitStalled(to count: Int) { hub.limitStalled(to: count) }
-
-  /// Ends all streams: each sends its pending entries and the close event, and is then closed.
-  func endStreams(closeEvent: [UInt8]) { hub.endStreams(closeEvent: closeEvent) }
-
-  /// Closes the remaining streams and waits for the hub's threads; once.
-  func stop() { hub.stop() }
 }

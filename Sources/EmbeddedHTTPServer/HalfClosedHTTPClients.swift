@@ -7,6 +7,8 @@ final class HalfClosedHTTPClients {
   private let context: HTTPServerContext
   private let streams: HTTPCallbackStreams
   private let memory: ConnectionMemory
+  /// The connections whose client has closed its sending side, and is sent something to find out whether it still reads.
+  private var examined: Set<UInt64> = []
 
   init(_ context: HTTPServerContext, _ streams: HTTPCallbackStreams, _ memory: ConnectionMemory) {
     self.context = context
@@ -20,14 +22,14 @@ final class HalfClosedHTTPClients {
   /// sign that the kernel will report more, but its epoll set is edge-triggered and has reported the end already. A
   /// shutdown of the receiving side is another edge.
   func notifyEndOfInput(_ connection: HTTPConnection) {
-    guard connection.isPlain, connection.hasClosedSide else { return }
-    connection.shutReceiving()
+    guard connection.client.isPlain, connection.client.hasClosedSide else { return }
+    connection.client.shutReceiving()
   }
 
   /// The kernel reports that the client of a suspended connection has closed its side or the connection, or sends more.
   func clientSocketChanged(_ connection: HTTPConnection, _ events: Poller.Events) {
     if events.isDisjoint(with: [.peerClosed, .hangUp, .error]) {
-      if connection.deferral != nil { memory.checkInput(connection) }
+      if connection.phase.deferral != nil { memory.checkInput(connection) }
       return
     }
     switch connection.phase {
@@ -45,19 +47,21 @@ final class HalfClosedHTTPClients {
   /// answers with a reset. A stream without an end is closed immediately.
   private func mayStillRead(_ connection: HTTPConnection) -> Bool {
     // Under TLS the library would have to report it, and clients close the session with their side.
-    guard connection.isPlain else { return false }
-    if let state = connection.stream, state.stream.endsAfter == nil { return false }
+    guard connection.client.isPlain else { return false }
+    if let state = connection.phase.stream, state.stream.endsAfter == nil { return false }
     // For Unix-domain sockets the kernel reports the two differently (unix(7)).
     if context.isUnixListener { return true }
     // HTTP/1.0 has no interim responses to test the client with. A promised response is sent in any case; a long poll
     // ends, because it may last ten minutes.
-    if let deferral = connection.deferral, connection.request?.version != "HTTP/1.1" { return deferral.wait == nil }
+    if let deferral = connection.phase.deferral, connection.current.request?.version != "HTTP/1.1" {
+      return deferral.wait == nil
+    }
     scheduleInterimResponse(connection, after: Limits.halfClosed)
     return true
   }
 
   private func scheduleInterimResponse(_ connection: HTTPConnection, after pause: Duration) {
-    connection.isHalfClosed = true
+    examined.insert(connection.token)
     context.timers.set(.halfClosed(connection.token), at: context.now.advanced(by: pause))
   }
 
@@ -65,10 +69,10 @@ final class HalfClosedHTTPClients {
   ///
   /// If the client has closed the connection, its kernel answers with a reset.
   func sendInterimResponse(_ connection: HTTPConnection) {
-    if connection.stream != nil {
+    if connection.phase.stream != nil {
       streams.sendHeartbeat(connection)
-    } else if connection.awaitsReply {
-      connection.sendDirectly(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    } else if connection.phase.awaitsReply {
+      connection.client.sendDirectly(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
       // The kernel has reported the end of this connection already: a client that closes it later causes no event.
       scheduleInterimResponse(connection, after: Limits.halfClosedRepeat)
     }
@@ -76,19 +80,18 @@ final class HalfClosedHTTPClients {
 
   /// The request of a connection is over.
   func ended(_ connection: HTTPConnection) {
-    guard connection.isHalfClosed else { return }
-    connection.isHalfClosed = false
+    guard !examined.isEmpty, examined.remove(connection.token) != nil else { return }
     context.timers.cancel(.halfClosed(connection.token))
   }
 
   private func clientDisconnected(_ connection: HTTPConnection) {
-    connection.ending = .gone
-    if connection.stream != nil { context.counters.streams.gone.increment() }
+    connection.end(.gone)
+    if connection.phase.stream != nil { context.counters.streams.gone.increment() }
     if connection.isSuspended {
       endChunks(connection)
       connection.resume()
     } else {
-      connection.shutDownConnection()
+      connection.client.shutDown()
     }
   }
 
@@ -97,9 +100,10 @@ final class HalfClosedHTTPClients {
   /// libmicrohttpd takes the client's end for the connection's. A suspended stream has sent its last chunk completely.
   private func endChunks(_ connection: HTTPConnection) {
     // A stream with an end of its own must not seem to have reached it.
-    guard let state = connection.stream, state.isChunked, state.stream.endsAfter == nil, connection.isPlain else {
+    guard let state = connection.phase.stream, state.isChunked, state.stream.endsAfter == nil, connection.client.isPlain
+    else {
       return
     }
-    connection.sendDirectly(Array("0\r\n\r\n".utf8))
+    connection.client.sendDirectly(Array("0\r\n\r\n".utf8))
   }
 }

@@ -12,10 +12,10 @@ final class LingeringHTTPSockets {
 
   /// Keeps a copy of the socket of a connection that closes, if its client may still be sending.
   func add(_ connection: HTTPConnection) {
-    guard connection.lingers || connection.hasUnread, !connection.isDisconnected, !context.stop.isStopping,
+    guard connection.lingers || connection.client.hasUnread, !connection.isDisconnected, !context.stop.isStopping,
       descriptors.count < Limits.lingering
     else { return }
-    let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+    let descriptor = fcntl(connection.client.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return }
     shutdown(descriptor, Int32(SHUT_WR))
     descriptors[connection.token] = descriptor

@@ -30,10 +30,10 @@ final class UnsentHTTPSockets {
   func add(_ connection: HTTPConnection, unsent: Int) {
     guard !context.stop.isStopping else { return }
     if entries.count >= Limits.unsentSockets { removeOldest() }
-    let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+    let descriptor = fcntl(connection.client.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return }
     // The library's close does not end the connection while there is a copy.
-    connection.shutSending()
+    connection.client.shutSending()
     entries[connection.token] = Entry(descriptor: descriptor, unsent: unsent, progress: context.now)
     bytes += unsent * Limits.socketOverhead
   }
@@ -41,7 +41,7 @@ final class UnsentHTTPSockets {
   /// Closes the sockets whose bytes were received, and resets those whose client has received none for some time.
   func examine() {
     for (token, entry) in entries {
-      let unsent = HTTPConnection.unsentBytes(of: entry.descriptor)
+      let unsent = MHDConnection.unsentBytes(of: entry.descriptor)
       if unsent < Limits.freeSocketBytes {
         remove(token, reset: false)
       } else if unsent < entry.unsent {
@@ -72,7 +72,7 @@ final class UnsentHTTPSockets {
   private func remove(_ token: UInt64, reset: Bool) {
     guard let entry = entries.removeValue(forKey: token) else { return }
     bytes -= entry.unsent * Limits.socketOverhead
-    if reset { HTTPConnection.discardUnsent(entry.descriptor) }
+    if reset { MHDConnection.discardUnsent(entry.descriptor) }
     close(entry.descriptor)
   }
 }

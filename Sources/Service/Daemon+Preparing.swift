@@ -64,7 +64,7 @@ extension Daemon {
     let logger = LineLogHandler.logger(style, writer)
     for warning in configuration.warnings(sources.environment) { logger.warning("\(warning)") }
     let manager = ServiceManager(environment: sources.environment)
-    let inherited = manager.sockets.map { HTTPServer.Configuration(inheriting: $0).address }
+    let inherited = manager.sockets.map { HTTPServerConfiguration(inheriting: $0).address }
     if let left = configuration.listenerWithoutSocket(by: inherited) {
       throw .configuration([
         "configuration: listen: the service manager's sockets omit \(left), for which the file has rules; "

@@ -40,8 +40,8 @@ package struct Daemon {
         settle: configuration.settle, nameServers: configuration.nameServers,
         nameTimeout: configuration.resolverTimeout, interfaceOverrides: configuration.interfaces, logger: logger))
     self.monitor = monitor
-    let inherited = manager.sockets.map(HTTPServer.Configuration.init(inheriting:))
-    let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServer.Configuration.init(address:)) : inherited
+    let inherited = manager.sockets.map(HTTPServerConfiguration.init(inheriting:))
+    let listeners = inherited.isEmpty ? configuration.listen.map(HTTPServerConfiguration.init(address:)) : inherited
     let addresses = listeners.map(\.address)
     let settings = ServiceConfigurator(monitor: monitor, addresses: addresses, style: style, writer: writer)
     self.settings = settings

@@ -52,7 +52,7 @@ struct ServiceConfigurator: Sendable {
       }),
       ConfigurationReloader.Participant(change: { service.change(to: makeConfiguration($0)) }),
       ConfigurationReloader.Participant(change: { configuration in
-        let limits = HTTPServer.Configuration(address: Configuration.defaultListen)
+        let limits = HTTPServerConfiguration(address: Configuration.defaultListen)
         for (number, server) in servers.enumerated() {
           // The files were read and validated with the configuration.
           let listener = configuration.listener(number, at: addresses[number])

@@ -13,10 +13,10 @@ final class Fixture: Sendable {
   static let bodyLimit = 64 * 1024
 
   init(
-    host: String = "127.0.0.1", configure: (inout HTTPServer.Configuration) -> Void = { _ in },
+    host: String = "127.0.0.1", configure: (inout HTTPServerConfiguration) -> Void = { _ in },
     handler: @escaping HTTPHandler = Fixture.echo
   ) throws {
-    var configuration = HTTPServer.Configuration(address: ListenAddress(host: host, port: 0))
+    var configuration = HTTPServerConfiguration(address: ListenAddress(host: host, port: 0))
     configuration.requestBodyLimit = Self.bodyLimit
     configure(&configuration)
     server = HTTPServer(configuration: configuration, handler: handler)
@@ -25,7 +25,7 @@ final class Fixture: Sendable {
 
   /// A server whose streams reach their clients in one of the two ways.
   convenience init(
-    _ mode: HTTPStreamMode, configure: (inout HTTPServer.Configuration) -> Void = { _ in },
+    _ mode: HTTPStreamMode, configure: (inout HTTPServerConfiguration) -> Void = { _ in },
     handler: @escaping HTTPHandler
   ) throws {
     try self.init(

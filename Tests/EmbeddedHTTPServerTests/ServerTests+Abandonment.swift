@@ -14,7 +14,7 @@ extension ServerTests {
       let promises = Promises.Shelf<HTTPPromise>()
       let abandoned = Tally()
 
-      func fixture(configure: (inout HTTPServer.Configuration) -> Void = { _ in }) throws -> Fixture {
+      func fixture(configure: (inout HTTPServerConfiguration) -> Void = { _ in }) throws -> Fixture {
         try Fixture(configure: configure) { [self] request in
           guard request.path == "/later" else { return Fixture.echo(request) }
           return .later { [self] promise in

@@ -30,7 +30,7 @@ extension ServerTests {
 
     @Test("is refused with the refusal handler's response")
     func rendering() throws {
-      var configuration = HTTPServer.Configuration(address: ListenAddress(host: "127.0.0.1", port: 0))
+      var configuration = HTTPServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: 0))
       configuration.requestBodyLimit = 10
       let server = HTTPServer(
         configuration: configuration, handler: Fixture.echo,

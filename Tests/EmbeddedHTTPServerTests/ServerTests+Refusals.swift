@@ -7,8 +7,8 @@ extension ServerTests {
   @Suite("Refusal requests")
   struct Refusals {
     /// A server whose refusals show the id of the request that they were told of.
-    private func showingIDs(_ configure: (inout HTTPServer.Configuration) -> Void) throws -> HTTPServer {
-      var configuration = HTTPServer.Configuration(address: ListenAddress(host: "127.0.0.1", port: 0))
+    private func showingIDs(_ configure: (inout HTTPServerConfiguration) -> Void) throws -> HTTPServer {
+      var configuration = HTTPServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: 0))
       configure(&configuration)
       let log = EventLog()
       let server = HTTPServer(

@@ -33,7 +33,7 @@ struct UnixSocketTests {
   init() throws { directory = try Directory() }
 
   private func serve(mode: UInt32 = 0o600) throws -> HTTPServer {
-    var configuration = HTTPServer.Configuration(address: ListenAddress(path: directory.socket))
+    var configuration = HTTPServerConfiguration(address: ListenAddress(path: directory.socket))
     // For clients with addresses only: here one and all would be the same.
     configuration.connectionsPerAddress = 1
     configuration.socketMode = mode

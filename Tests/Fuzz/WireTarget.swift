@@ -6,7 +6,7 @@ import Glibc
 /// Bytes on a connection to a real server: it answers with whole heads or hangs up, and lives on.
 enum WireTarget {
   private static let server: HTTPServer = {
-    var configuration = HTTPServer.Configuration(address: ListenAddress(host: "127.0.0.1", port: 0))
+    var configuration = HTTPServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: 0))
     configuration.requestBodyLimit = 1_000
     // An end that comes together with half of a head may be seen only when this is over.
     configuration.requestHeadTime = .milliseconds(500)

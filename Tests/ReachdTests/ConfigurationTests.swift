@@ -193,7 +193,7 @@ import Testing
     #expect((sample.settle, sample.drainDelay, sample.grace) == (plain.settle, plain.drainDelay, plain.grace))
     #expect((sample.allowedHosts, sample.nameServers) == (plain.allowedHosts, plain.nameServers))
     #expect(sample.resolverTimeout == plain.resolverTimeout)
-    let server = HTTPServer.Configuration(address: Configuration.defaultListen)
+    let server = HTTPServerConfiguration(address: Configuration.defaultListen)
     #expect(sample.streams == plain.streams)
     #expect(sample.streamLimit == server.streamLimit)
     #expect(sample.requestBodyLimit == server.requestBodyLimit)

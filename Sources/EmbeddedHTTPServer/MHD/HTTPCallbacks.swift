@@ -3,10 +3,18 @@ internal import Glibc
 
 // The functions that libmicrohttpd calls; only these convert its pointers to values. All run on the server's thread.
 
-/// Calls `body` with the connection that a callback received, without counting a reference: the library's socket context
-/// has one until the close.
-private func withConnection<Result>(_ pointer: UnsafeMutableRawPointer, _ body: (HTTPConnection) -> Result) -> Result {
-  unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+/// Calls `body` with the loop, and the connection that a callback received.
+///
+/// No reference is counted: the library's socket context has one of the connection until the close, and the loop outlives
+/// its daemon.
+private func withConnection<Result>(
+  _ loop: UnsafeMutableRawPointer, _ pointer: UnsafeMutableRawPointer,
+  _ body: (HTTPServerLoop, HTTPConnection) -> Result
+) -> Result {
+  unsafe Unmanaged<HTTPServerLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { loop in
+    loop.context.hadActivity = true
+    return unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body(loop, $0) }
+  }
 }
 
 /// A connection was accepted, or is about to be closed.
@@ -17,16 +25,16 @@ func httpConnection(
   guard let context = unsafe context, let handle = unsafe handle, let socketContext = unsafe socketContext else {
     return
   }
+  let loop = unsafe Unmanaged<HTTPServerLoop>.fromOpaque(context).takeUnretainedValue()
   switch event {
   case .CONNECTION_NOTIFY_STARTED:
-    let loop = unsafe Unmanaged<HTTPServerLoop>.fromOpaque(context).takeUnretainedValue()
-    let connection = unsafe loop.accepted(handle: handle, descriptor: CMicroHTTPD_connection_fd(handle))
+    let connection = unsafe loop.accepted(MHDConnection(handle))
     unsafe socketContext.pointee = Unmanaged.passRetained(connection).toOpaque()
   case .CONNECTION_NOTIFY_CLOSED:
     guard let pointer = unsafe socketContext.pointee else { return }
     unsafe socketContext.pointee = nil
     let connection = unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer).takeRetainedValue()
-    connection.loop.closed(connection)
+    loop.closed(connection)
   }
 }
 
@@ -34,10 +42,11 @@ func httpConnection(
 func httpTarget(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-  guard let handle = unsafe handle, let pointer = unsafe CMicroHTTPD_socket_context(handle) else { return nil }
-  unsafe withConnection(pointer) { connection in
-    connection.loop.hadActivity = true
-    connection.loop.requests.lineReceived(connection, target: unsafe target.map { unsafe String(cString: $0) } ?? "")
+  guard let context = unsafe context, let handle = unsafe handle,
+    let pointer = unsafe CMicroHTTPD_socket_context(handle)
+  else { return nil }
+  unsafe withConnection(context, pointer) { loop, connection in
+    loop.requests.lineReceived(connection, target: unsafe target.map { unsafe String(cString: $0) } ?? "")
   }
   return unsafe pointer
 }
@@ -48,16 +57,15 @@ func httpRequest(
   _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
   _ uploadSize: UnsafeMutablePointer<Int>?, _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-  guard let handle = unsafe handle, let pointer = unsafe requestContext?.pointee, let method = unsafe method,
-    let version = unsafe version, let url = unsafe url, let uploadSize = unsafe uploadSize
+  guard let context = unsafe context, let handle = unsafe handle, let pointer = unsafe requestContext?.pointee,
+    let method = unsafe method, let version = unsafe version, let url = unsafe url, let uploadSize = unsafe uploadSize
   else { return .NO }
-  return unsafe withConnection(pointer) { connection in
-    let loop = connection.loop
-    loop.hadActivity = true
-    if !connection.hasHead {
+  return unsafe withConnection(context, pointer) { loop, connection in
+    if !connection.phase.hasHead {
       let bytes = unsafe UnsafeRawBufferPointer(start: method, count: CMicroHTTPD_header_size(handle))
       let goesOn = unsafe loop.requests.headReceived(connection, bytes) {
-        let read = unsafe MHDHeadReader.read(handle, method, url, version, targetLength: connection.target.utf8.count)
+        let read = unsafe MHDHeadReader.read(
+          handle, method, url, version, targetLength: connection.current.target.utf8.count)
         return unsafe RequestHead(
           method: String(cString: method), version: String(cString: version), headers: read.headers,
           isWellFormed: read.isWellFormed)
@@ -77,11 +85,8 @@ func httpCompleted(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
   _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
 ) {
-  guard let pointer = unsafe requestContext?.pointee else { return }
-  unsafe withConnection(pointer) { connection in
-    connection.loop.hadActivity = true
-    connection.loop.requests.requestCompleted(connection)
-  }
+  guard let context = unsafe context, let pointer = unsafe requestContext?.pointee else { return }
+  unsafe withConnection(context, pointer) { loop, connection in loop.requests.requestCompleted(connection) }
 }
 
 /// Keeps percent sequences: a path decoded in place could contain a NUL or a slash that was not a separator.
@@ -110,24 +115,19 @@ func httpStreamBytes(
   _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
 ) -> Int {
   guard let context = unsafe context, let buffer = unsafe buffer else { return httpStreamBroken }
-  let connection = unsafe Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue()
-  connection.loop.hadActivity = true
-  switch unsafe connection.loop.streams.fill(connection, UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
-  case .bytes(let count): return count
-  case .nothing: return 0
-  case .end:
-    connection.keepPolled()
-    return httpStreamEnd
-  case .broken:
-    connection.keepPolled()
-    return httpStreamBroken
+  let reader = unsafe Unmanaged<MHDResponseReader>.fromOpaque(context).takeUnretainedValue()
+  return switch unsafe reader.read(UnsafeMutableRawBufferPointer(start: buffer, count: size)) {
+  case .bytes(let count): count
+  case .nothing: 0
+  case .end: httpStreamEnd
+  case .broken: httpStreamBroken
   }
 }
 
 /// A stream's response is destroyed.
 func httpStreamFree(_ context: UnsafeMutableRawPointer?) {
   guard let context = unsafe context else { return }
-  unsafe Unmanaged<HTTPConnection>.fromOpaque(context).release()
+  unsafe Unmanaged<MHDResponseReader>.fromOpaque(context).release()
 }
 
 /// The body of a response to HEAD; libmicrohttpd never requests it, and would receive its end.

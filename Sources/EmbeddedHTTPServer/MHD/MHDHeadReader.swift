@@ -26,6 +26,15 @@ internal import Glibc
     return unsafe reader
   }
 
+  /// The header fields of a complete head, unchecked.
+  static func fields(_ handle: OpaquePointer) -> HTTPHeaders {
+    var headers = HTTPHeaders()
+    unsafe withUnsafeMutablePointer(to: &headers) { pointer in
+      _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpField, pointer)
+    }
+    return headers
+  }
+
   private init(next: UnsafePointer<CChar>) {
     unsafe self.next = next
     // Most clients send fewer fields.
@@ -47,20 +56,6 @@ internal import Glibc
     unsafe headers.add(
       String(decoding: UnsafeRawBufferPointer(start: name, count: nameSize), as: UTF8.self),
       String(decoding: UnsafeRawBufferPointer(start: value, count: valueSize), as: UTF8.self))
-  }
-}
-
-extension HTTPConnection {
-  /// The header fields of a head that is complete; nil before that.
-  ///
-  /// Of the connections whose head no handler has received, only one that libmicrohttpd is about to refuse has them.
-  var completeFields: HTTPHeaders? {
-    guard unsafe CMicroHTTPD_header_size(handle) > 0 else { return nil }
-    var headers = HTTPHeaders()
-    unsafe withUnsafeMutablePointer(to: &headers) { pointer in
-      _ = unsafe MHD_get_connection_values_n(handle, .HEADER_KIND, httpField, pointer)
-    }
-    return headers
   }
 }
 

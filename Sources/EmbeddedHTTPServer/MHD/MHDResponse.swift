@@ -1,5 +1,21 @@
 internal import CMicroHTTPD
 
+/// Supplies the bytes of a response by callback, on the server's thread.
+@safe final class MHDResponseReader {
+  /// What a call supplies.
+  enum Piece {
+    case bytes(Int)
+    /// Nothing now; the connection is suspended.
+    case nothing
+    case end
+    case broken
+  }
+
+  let read: (UnsafeMutableRawBufferPointer) -> Piece
+
+  init(read: @escaping (UnsafeMutableRawBufferPointer) -> Piece) { unsafe self.read = read }
+}
+
 /// Owns one reference to a libmicrohttpd response.
 ///
 /// Sendable: the library protects the reference count with a mutex, and nothing else changes after init.
@@ -18,9 +34,9 @@ internal import CMicroHTTPD
     add(headers)
   }
 
-  /// A response whose bytes come from the stream of a connection.
-  convenience init?(streamOn connection: HTTPConnection, headers: HTTPHeaders) {
-    let context = unsafe Unmanaged.passRetained(connection)
+  /// A response whose bytes are read when the library can send them.
+  convenience init?(headers: HTTPHeaders, reader: MHDResponseReader) {
+    let context = unsafe Unmanaged.passRetained(reader)
     unsafe self.init(
       blockSize: Limits.streamBlock, headers: headers, reader: httpStreamBytes, context: context.toOpaque(),
       free: httpStreamFree)

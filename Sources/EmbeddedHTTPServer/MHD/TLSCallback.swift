@@ -16,8 +16,7 @@ func httpCertificate(
     let pointer = unsafe CMicroHTTPD_socket_context(handle)
   else { return -1 }
   let connection = unsafe Unmanaged<HTTPConnection>.fromOpaque(pointer).takeUnretainedValue()
-  guard let identity = connection.loop.context.identity?.identity else { return -1 }
-  connection.identity = identity
+  guard let identity = connection.identityForHandshake() else { return -1 }
   unsafe certificates?.pointee = identity.certificates.baseAddress
   unsafe count?.pointee = UInt32(identity.certificates.count)
   unsafe staples?.pointee = nil

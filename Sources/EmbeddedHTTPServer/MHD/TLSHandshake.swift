@@ -4,12 +4,10 @@ internal import CMicroHTTPD
 /// Session tickets, and alerts for a client that cannot use the versions or the protocol of this server.
 ///
 /// libmicrohttpd selects HTTP/1.1 or 1.0 of the protocols that a client offers (RFC 7301).
-extension HTTPConnection {
+extension MHDConnection {
   /// Prepares the TLS session of a new connection, before its handshake; does nothing without TLS.
-  func prepareHandshake() {
-    guard let session = unsafe CMicroHTTPD_session(handle).map(OpaquePointer.init),
-      let identity = loop.context.identity?.identity
-    else { return }
+  func prepareHandshake(_ identity: ServerTLSIdentity?) {
+    guard let session = unsafe session, let identity else { return }
     unsafe identity.enableTickets(session)
     unsafe gnutls_handshake_set_hook_function(
       session, UInt32(GNUTLS_HANDSHAKE_CLIENT_HELLO.rawValue), GNUTLS_HOOK_PRE, httpClientHello)

@@ -17,11 +17,11 @@ final class DeferredResponses {
   func promise(
     _ connection: HTTPConnection, within span: Int64, _ deferral: DeferredHTTPResponse = DeferredHTTPResponse()
   ) -> HTTPPromise {
-    connection.phase = .deferred(deferral)
+    connection.enter(.deferred(deferral))
     connection.suspend()
     // Not the time of this turn: the handler may have needed longer than the span.
     context.timers.set(.reply(connection.token), at: MonotonicInstant.now.advanced(byNanoseconds: span))
-    return HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.requestNumber)
+    return HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.current.number)
   }
 
   /// Begins a long poll.
@@ -33,19 +33,20 @@ final class DeferredResponses {
 
   /// Makes a promised response a long poll.
   func continueWaiting(_ connection: HTTPConnection, _ wait: HTTPWait) {
-    guard let deferral = connection.deferral else { return }
+    guard let deferral = connection.phase.deferral else { return }
     deferral.abandoned = nil
     deferral.wait = DeferredHTTPResponse.Wait(expired: wait.expired)
     context.counters.waiting.increment()
     context.timers.set(
       .reply(connection.token), at: MonotonicInstant.now.advanced(byNanoseconds: wait.limit.nanoseconds))
     deferral.wait?.end = wait.begin(
-      HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.requestNumber))
+      HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.current.number))
   }
 
   /// Keeps what to call when the response is not needed any more; calls it if that is so already.
   func setAbandonmentHandler(_ body: @escaping @Sendable () -> Void, connection token: UInt64, request: UInt64) {
-    guard let connection = connections[token], connection.requestNumber == request, let deferral = connection.deferral,
+    guard let connection = connections[token], connection.current.number == request,
+      let deferral = connection.phase.deferral,
       deferral.reply == nil
     else { return body() }
     deferral.abandoned = body
@@ -53,7 +54,7 @@ final class DeferredResponses {
 
   /// Ends the deferral of a connection, if there is one: its response is given, or its client is not there any more.
   func end(_ connection: HTTPConnection) {
-    guard let deferral = connection.deferral else { return }
+    guard let deferral = connection.phase.deferral else { return }
     context.timers.cancel(.reply(connection.token))
     if let abandoned = deferral.abandoned {
       deferral.abandoned = nil
@@ -67,36 +68,37 @@ final class DeferredResponses {
 
   /// Gives the response to a deferred request; nil for a promise that was dropped.
   func deliver(_ response: HTTPResponse?, connection token: UInt64, request: UInt64) {
-    guard let connection = connections[token], connection.requestNumber == request, let deferral = connection.deferral,
+    guard let connection = connections[token], connection.current.number == request,
+      let deferral = connection.phase.deferral,
       deferral.reply == nil
     else { return }
     let reply = response ?? direct.render(.noReply, for: connection)
     let isSent = direct.answersDirectly(connection, reply)
-    if isSent { connection.ending = .gone } else { deferral.reply = reply }
+    if isSent { connection.end(.gone) } else { deferral.reply = reply }
     end(connection)
     connection.resume()
   }
 
   /// The time for a promised response, or of a long poll, is over.
   func expire(_ token: UInt64) {
-    guard let connection = connections[token], let deferral = connection.deferral else { return }
-    deliver(deferral.wait?.expired(), connection: token, request: connection.requestNumber)
+    guard let connection = connections[token], let deferral = connection.phase.deferral else { return }
+    deliver(deferral.wait?.expired(), connection: token, request: connection.current.number)
   }
 
   /// Ends all long polls with their timeout response.
   func expireWaits() {
     for connection in connections.all {
-      guard let wait = connection.deferral?.wait else { continue }
-      deliver(wait.expired(), connection: connection.token, request: connection.requestNumber)
+      guard let wait = connection.phase.deferral?.wait else { continue }
+      deliver(wait.expired(), connection: connection.token, request: connection.current.number)
     }
   }
 
   /// Answers the remaining promised requests with 503 shortly before the end of a stop's grace.
   func expireWaitsBeforeStop() {
-    for connection in connections.all where connection.awaitsReply {
+    for connection in connections.all where connection.phase.awaitsReply {
       var response = direct.renderDraining(for: connection)
       response.headers["Connection"] = "close"
-      deliver(response, connection: connection.token, request: connection.requestNumber)
+      deliver(response, connection: connection.token, request: connection.current.number)
     }
   }
 }

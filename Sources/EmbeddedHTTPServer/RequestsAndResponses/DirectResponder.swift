@@ -16,7 +16,7 @@ final class DirectResponder {
 
   /// The response for a refusal, with the fields that every refusal has.
   func render(_ reason: RequestRefusal, for connection: HTTPConnection) -> HTTPResponse {
-    var response = refusal(reason, connection.request)
+    var response = refusal(reason, connection.current.request)
     if let seconds = reason.retryAfterSeconds { response.headers["Retry-After"] = String(seconds) }
     if case .stream = response.body { response.body = .none }
     return response
@@ -32,8 +32,8 @@ final class DirectResponder {
   ///   - connection: the connection with the request.
   /// - Returns: the response.
   func renderDraining(_ headers: HTTPHeaders = [:], for connection: HTTPConnection) -> HTTPResponse {
-    let accepted = connection.request?.headers["Accept"]?.lowercased() ?? ""
-    guard connection.request?.method == "GET", accepted.contains("text/event-stream") else {
+    let accepted = connection.current.request?.headers["Accept"]?.lowercased() ?? ""
+    guard connection.current.request?.method == "GET", accepted.contains("text/event-stream") else {
       return render(.draining, for: connection)
     }
     var response = HTTPResponse(headers: headers, body: .bytes(context.stop.closeEvent ?? []))
@@ -50,25 +50,25 @@ final class DirectResponder {
   /// the response and to close; then the other direction is shut down, too.
   func refuseDirectly(_ connection: HTTPConnection, _ reason: RequestRefusal) {
     guard !connection.isAborted else { return }
-    connection.ending = .refusedDirectly
+    connection.end(.refusedDirectly)
     connection.setRequestDeadline(nil)
     let response = render(reason, for: connection)
     // No head was complete from which time could be measured.
-    if !connection.hasHead { connection.headTime = .now }
-    context.report(connection, response)
-    connection.sendLast(MHDRawResponse.bytes(of: response, toHead: connection.request?.method == "HEAD"))
+    if !connection.phase.hasHead { connection.current.headTime = .now }
+    connection.report(response)
+    connection.client.sendLast(MHDRawResponse.bytes(of: response, toHead: connection.current.isHead))
     context.timers.set(.cut(connection.token), at: context.now.advanced(by: Limits.linger))
   }
 
   /// Rejects a connection for lack of capacity before its request, because an idle one would keep its descriptor.
   func rejectConnection(_ connection: HTTPConnection) {
-    connection.ending = .turnedAway
+    connection.end(.turnedAway)
     context.counters.overloaded.increment()
-    if connection.isPlain {
+    if connection.client.isPlain {
       let response = render(.overloaded("too many connections are open"), for: connection)
-      connection.sendDirectly(MHDRawResponse.bytes(of: response))
+      connection.client.sendDirectly(MHDRawResponse.bytes(of: response))
     }
-    connection.shutDownConnection()
+    connection.client.shutDown()
   }
 
   /// Writes the response to a client that has closed its sending side, if that is possible without waiting.
@@ -78,14 +78,14 @@ final class DirectResponder {
   ///
   /// - Returns: false if the client has not closed its side, or the response may not fit into the socket's buffer.
   func answersDirectly(_ connection: HTTPConnection, _ response: HTTPResponse) -> Bool {
-    guard connection.isPlain, !connection.isDisconnected else { return false }
+    guard connection.client.isPlain, !connection.isDisconnected else { return false }
     if case .stream = response.body { return false }
-    guard connection.hasClosedSide else { return false }
-    let bytes = MHDRawResponse.bytes(of: response, toHead: connection.request?.method == "HEAD")
+    guard connection.client.hasClosedSide else { return false }
+    let bytes = MHDRawResponse.bytes(of: response, toHead: connection.current.isHead)
     guard bytes.count <= Limits.rawResponse else { return false }
-    ListeningSocket.set(connection.descriptor, SOL_SOCKET, SO_SNDBUF, Int32(2 * Limits.rawResponse))
-    context.report(connection, response)
-    connection.sendDirectly(bytes)
+    ListeningSocket.set(connection.client.descriptor, SOL_SOCKET, SO_SNDBUF, Int32(2 * Limits.rawResponse))
+    connection.report(response)
+    connection.client.sendDirectly(bytes)
     return true
   }
 }

@@ -70,7 +70,9 @@ final class ErrorResponseMatcher {
     } else {
       for head in heads {
         // The message may be about another connection. That does no harm: a head with such fields is refused anyway.
-        guard let fields = head.completeFields, let refusal = RequestValidator.check(fields: fields) else { continue }
+        guard let fields = head.client.completeFields, let refusal = RequestValidator.check(fields: fields) else {
+          continue
+        }
         direct.refuseDirectly(head, refusal)
       }
     }

@@ -1,6 +1,3 @@
-internal import EventStreams
-internal import EventLoop
-
 /// A request and its response, for metrics and the access log.
 ///
 /// Reported when the response is handed over for sending, not when the client has received it.
@@ -19,15 +16,3 @@ public struct HTTPAccess: Sendable {
 
 /// Receives every request and its response, on the server's thread; it must not block.
 public typealias HTTPAccessObserver = @Sendable (HTTPAccess) -> Void
-
-extension HTTPServerContext {
-  /// Counts a response and reports it to the observer of responses.
-  func report(_ connection: HTTPConnection, _ response: HTTPResponse) {
-    if connection.request?.method != "HEAD" { counters.bodyBytes.add(response.length ?? 0) }
-    guard let answered else { return }
-    answered(
-      HTTPAccess(
-        request: connection.request, target: connection.target, peer: connection.peer, response: response,
-        nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds - connection.headTime.nanoseconds)))
-  }
-}

@@ -90,5 +90,5 @@ private func asciiLowercase(_ byte: UInt8) -> UInt8 {
 
 extension HTTPHeaders {
   /// Whether a text is the name of a field: a token (RFC 9110, section 5.6.2).
-  public static func isFieldName(_ text: String) -> Bool { RequestValidator.isToken(text) }
+  public static func isFieldName(_ text: String) -> Bool { RequestCharacterSet.isToken(text) }
 }

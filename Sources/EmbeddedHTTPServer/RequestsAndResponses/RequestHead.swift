@@ -29,3 +29,16 @@ final class CachedRequestHead {
     return unsafe bytes.withUnsafeBytes { unsafe memcmp($0.baseAddress ?? start, start, other.count) == 0 }
   }
 }
+
+extension HTTPServerContext {
+  /// The values of a head as a request, valid or not.
+  func makeRequest(_ head: RequestHead, target: String, _ parts: RequestTarget?, peer: String) -> HTTPRequest {
+    var request = HTTPRequest(
+      method: head.method, target: target, parts: parts, version: head.version, headers: head.headers, body: [],
+      peer: peer, isLoopbackListener: isLoopbackListener)
+    request.isUnixListener = isUnixListener
+    request.headers.trimValues()
+    if let authority = parts?.authority { request.headers["Host"] = authority }
+    return request
+  }
+}

@@ -37,38 +37,38 @@ final class RequestProcessor {
 
   /// A request line is complete, its head is not.
   func lineReceived(_ connection: HTTPConnection, target: String) {
-    connection.target = target
-    connection.phase = .head
-    connections.lineReceived(connection)
+    connection.current.target = target
+    connection.enter(.head)
     errors.lineReceived(connection)
   }
 
   /// A head is complete, and `read` parses it.
   func headReceived(_ connection: HTTPConnection, _ bytes: UnsafeRawBufferPointer, read: () -> RequestHead) -> Bool {
     context.counters.requests.increment()
-    connections.begin(connection)
-    connection.phase = .body
-    if context.answered != nil { connection.headTime = .now }
+    connection.enter(.received)
+    if context.answered != nil { connection.current.headTime = .now }
     connection.stopPolling()
     errors.headEnded(connection)
     if connection.isAborted { return false }
-    if connection.admission == .exceedsConnectionLimit { memory.makeRoom(for: connection) }
+    if connection.admission.excess == .connections { memory.makeRoom(for: connection) }
     if let refusal = connections.capacityRefusal(connection) {
-      connection.request = connection.makeRequest(read(), RequestTarget(connection.target))
+      let target = connection.current.target
+      connection.current.request = context.makeRequest(
+        read(), target: target, RequestTarget(target), peer: connection.peer)
       context.counters.overloaded.increment()
       return responses.refuse(connection, refusal)
     }
     // libmicrohttpd has replaced every separator with a NUL. Only the target shows a NUL that was sent, because it ends
     // there.
-    if let cachedHead = connection.cachedHead, unsafe cachedHead.isOf(bytes),
-      cachedHead.request.target == connection.target
+    if let cachedHead = connection.current.cachedHead, unsafe cachedHead.isOf(bytes),
+      cachedHead.request.target == connection.current.target
     {
       connection.setRequestDeadline(nil)
       if cachedHead.answer?.cacheValidity.isValid == true {
-        connection.reusesCachedHead = true
+        connection.enter(.repeated(cachedHead))
       } else {
         cachedHead.answer = nil
-        connection.request = cachedHead.request
+        connection.current.request = cachedHead.request
       }
       return true
     }
@@ -78,11 +78,12 @@ final class RequestProcessor {
   /// Accepts a head's values if they are valid.
   private func check(_ connection: HTTPConnection, _ head: RequestHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
     let hidden = RequestRefusal.bad(.header, "the request head contains a folded line or a NUL")
-    let parts = RequestTarget(connection.target)
+    let target = connection.current.target
+    let parts = RequestTarget(target)
     let broken = RequestValidator.check(
-      method: head.method, target: connection.target, parts: parts, version: head.version, headers: head.headers)
-    let request = connection.makeRequest(head, parts)
-    connection.request = request
+      method: head.method, target: target, parts: parts, version: head.version, headers: head.headers)
+    let request = context.makeRequest(head, target: target, parts, peer: connection.peer)
+    connection.current.request = request
     if let broken = broken ?? (head.isWellFormed ? nil : hidden) {
       context.counters.refused.increment()
       return responses.refuse(connection, broken)
@@ -94,42 +95,44 @@ final class RequestProcessor {
       return responses.refuse(connection, .bodyTooLarge(limit: limit))
     }
     let hasBody = length > 0
-    connections.setAwaitsBody(connection, hasBody)
-    if hasBody { connection.since = context.now }
+    if hasBody {
+      connection.enter(.body)
+      connection.charge?.since = context.now
+    }
     connection.setRequestDeadline(hasBody ? context.now.advanced(byNanoseconds: context.spans.requestBody) : nil)
-    connection.cachedHead = unsafe hasBody || bytes.count > Limits.cachedHead ? nil : CachedRequestHead(bytes, request)
+    let isCached = !hasBody && bytes.count <= Limits.cachedHead
+    connection.current.cachedHead = unsafe isCached ? CachedRequestHead(bytes, request) : nil
     return true
   }
 
   /// Part of a body was received; its length was announced and checked.
   func bodyReceived(_ connection: HTTPConnection, _ bytes: UnsafeRawBufferPointer) -> Bool {
     if connection.isAborted { return false }
-    unsafe connection.request?.body.append(contentsOf: bytes)
-    memory.hold(connection.headBytes + (connection.request?.body.capacity ?? 0), for: connection)
+    unsafe connection.current.request?.body.append(contentsOf: bytes)
+    memory.hold(connection.client.headBytes + (connection.current.request?.body.capacity ?? 0), for: connection)
     return true
   }
 
   /// The request is complete, or its promised response is there.
   func requestReceived(_ connection: HTTPConnection) -> Bool {
     if connection.isDisconnected || connection.isAborted || context.stop.isStopping { return false }
-    if let deferral = connection.deferral {
+    if let deferral = connection.phase.deferral {
       guard let reply = deferral.reply else { return false }
       return responses.answer(connection, reply)
     }
     connection.setRequestDeadline(nil)
-    connections.setAwaitsBody(connection, false)
     memory.release(connection)
-    if connection.reusesCachedHead, let cachedHead = connection.cachedHead {
-      connection.reusesCachedHead = false
+    if case .repeated(let cachedHead) = connection.phase {
       let mayStay = !context.stop.isDraining && !context.stop.announcesClose
       if let answer = cachedHead.answer, answer.cacheValidity.isValid, mayStay {
         return responses.sendCached(connection, answer)
       }
-      connection.request = cachedHead.request
+      connection.current.request = cachedHead.request
     }
-    guard let request = connection.request else { return false }
+    connection.enter(.received)
+    guard let request = connection.current.request else { return false }
     // The handler has the body; a promised response may take minutes.
-    if !request.body.isEmpty { connection.request?.body = [] }
+    if !request.body.isEmpty { connection.current.request?.body = [] }
     switch handler(request) {
     case .now(let response):
       responses.keep(response, for: connection)
@@ -139,7 +142,7 @@ final class RequestProcessor {
         return responses.answer(connection, direct.renderDraining(for: connection))
       }
       body(deferred.promise(connection, within: context.spans.reply))
-      memory.hold(connection.headBytes, for: connection)
+      memory.hold(connection.client.headBytes, for: connection)
       return true
     case .wait(let wait):
       // A stop would wait for a wait that begins now.
@@ -152,7 +155,7 @@ final class RequestProcessor {
 
   /// The promised response to a request waits for a change.
   func wait(_ wait: HTTPWait, connection: HTTPConnection?, request: UInt64) {
-    guard let connection, connection.requestNumber == request, connection.awaitsReply else { return }
+    guard let connection, connection.current.number == request, connection.phase.awaitsReply else { return }
     guard !context.stop.isDraining else {
       return deferred.deliver(wait.expired(), connection: connection.token, request: request)
     }
@@ -162,9 +165,9 @@ final class RequestProcessor {
 
   private func holdWait(_ connection: HTTPConnection, _ wait: HTTPWait) {
     // The response may have been given already.
-    guard connection.awaitsReply else { return }
-    connection.since = context.now
-    memory.hold(connection.headBytes + wait.retainedBytes, for: connection)
+    guard connection.phase.awaitsReply else { return }
+    connection.charge?.since = context.now
+    memory.hold(connection.client.headBytes + wait.retainedBytes, for: connection)
   }
 
   /// The request is over, answered or not; another one may follow on the connection.
@@ -173,19 +176,14 @@ final class RequestProcessor {
     memory.endStream(connection)
     deferred.end(connection)
     halfClosed.ended(connection)
-    connections.finishRequest(connection)
     memory.release(connection)
-    if connection.uncheckedOutput >= Limits.uncheckedOutput { memory.checkSocket(connection) }
-    connections.setAwaitsBody(connection, false)
+    if connection.charge?.uncheckedOutput ?? 0 >= Limits.uncheckedOutput { memory.checkSocket(connection) }
     // The library has added the socket of a suspended connection to its epoll set again, which reports an end.
-    let wasSuspended = connection.isWatched
-    connection.unwatch()
-    connection.phase = .idle
-    connection.requestNumber += 1
-    connection.request = nil
-    connection.isSuspended = false
+    let wasSuspended = connection.unwatch()
+    connection.enter(.idle)
+    connection.current.end()
     connection.exchangeBegins()
     connection.setRequestDeadline(context.now.advanced(byNanoseconds: context.spans.betweenRequests))
-    if !wasSuspended, connection.requestNumber <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
+    if !wasSuspended, connection.current.number <= Limits.endCheckedRequests { halfClosed.notifyEndOfInput(connection) }
   }
 }

@@ -26,7 +26,7 @@ enum RequestValidator {
   private static func checkRequestLine(
     method: String, target: String, parts: RequestTarget?, version: String
   ) -> RequestRefusal? {
-    guard isToken(method) else { return .bad(.requestLine, "the method is not a token") }
+    guard RequestCharacterSet.isToken(method) else { return .bad(.requestLine, "the method is not a token") }
     guard version.utf8.count == 8, version.hasPrefix("HTTP/1.") else {
       return .bad(.requestLine, "the version must be HTTP/1.0 or HTTP/1.1")
     }
@@ -47,7 +47,9 @@ enum RequestValidator {
 
   private static func checkFields(_ headers: HTTPHeaders) -> RequestRefusal? {
     for field in headers.fields {
-      guard isToken(field.name) else { return .bad(.header, "the name of a header field is not a token") }
+      guard RequestCharacterSet.isToken(field.name) else {
+        return .bad(.header, "the name of a header field is not a token")
+      }
       guard field.value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
         return .bad(.header, "the value of a header field contains a control character")
       }
@@ -101,23 +103,18 @@ enum RequestValidator {
     return length.utf8.count <= 18 ? nil : .lengthTooLarge
   }
 
-  /// Whether the text is a token (RFC 9110, section 5.6.2).
-  static func isToken(_ text: String) -> Bool {
-    !text.utf8.isEmpty && text.utf8.allSatisfy(tokenBytes.contains)
-  }
-
   /// Whether the bytes are allowed in `host [ ":" port ]` (RFC 3986, section 3.2.2); a `Host` has no user information.
   private static func isHost(_ bytes: some Collection<UInt8>) -> Bool {
-    !bytes.isEmpty && bytes.allSatisfy(hostBytes.contains)
+    !bytes.isEmpty && bytes.allSatisfy(RequestCharacterSet.host.contains)
   }
-
-  private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-  private static let tokenBytes = RequestCharacterSet(alphanumerics + "!#$%&'*+-.^_`|~")
-  private static let hostBytes = RequestCharacterSet(alphanumerics + "-._~!$&'()*+,;=:[]%")
 }
 
 /// A set of ASCII characters with one bit each, because hashing every byte of every request would be slow.
 struct RequestCharacterSet: Sendable {
+  private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+  private static let token = RequestCharacterSet(alphanumerics + "!#$%&'*+-.^_`|~")
+  static let host = RequestCharacterSet(alphanumerics + "-._~!$&'()*+,;=:[]%")
+
   private var low: UInt64 = 0
   private var high: UInt64 = 0
 
@@ -126,6 +123,9 @@ struct RequestCharacterSet: Sendable {
       if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
     }
   }
+
+  /// Whether the text is a token (RFC 9110, section 5.6.2).
+  static func isToken(_ text: String) -> Bool { !text.utf8.isEmpty && text.utf8.allSatisfy(token.contains) }
 
   func contains(_ byte: UInt8) -> Bool {
     byte < 128 && (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte - 64)) & 1 == 1

@@ -46,7 +46,7 @@ final class ResponseSender {
 
   /// Counts a response's body, until the client has received it.
   private func hold(_ bytes: Int, for connection: HTTPConnection) {
-    connection.uncheckedOutput += bytes + Limits.responseHead
+    connection.charge?.uncheckedOutput += bytes + Limits.responseHead
     guard bytes >= Limits.countedResponse else { return }
     connection.exchangeBegins()
     memory.hold(bytes, for: connection)
@@ -55,14 +55,14 @@ final class ResponseSender {
   /// Refuses a request in one of its calls, where libmicrohttpd accepts a response.
   func refuse(_ connection: HTTPConnection, _ reason: RequestRefusal) -> Bool {
     connection.setRequestDeadline(nil)
-    connection.ending = .refused
+    connection.end(.refused)
     var response = direct.render(reason, for: connection)
     response.headers["Connection"] = "close"
     return answer(connection, response)
   }
 
   private func answer(_ connection: HTTPConnection, _ response: HTTPResponse, _ stream: EventStreamResponse) -> Bool {
-    if connection.request?.method == "HEAD" {
+    if connection.current.isHead {
       return queue(connection, response, MHDResponse(headOnly: response.headers))
     }
     if context.stop.isDraining { return answer(connection, direct.renderDraining(response.headers, for: connection)) }
@@ -72,35 +72,36 @@ final class ResponseSender {
       context.counters.overloaded.increment()
       return answer(connection, direct.render(.overloaded("too many event streams are open"), for: connection))
     }
-    let mayTakeOver = takeover != nil && connection.request?.version != "HTTP/1.0"
+    let mayTakeOver = takeover != nil && !connection.current.isHTTP10
     guard stream.endsAfter != nil || memory.admitsStream(isTakenOver: mayTakeOver) else {
       context.counters.overloaded.increment()
       return answer(connection, direct.render(.overloaded("event streams use all memory for them"), for: connection))
     }
     if let takeover, stream.endsAfter == nil, takeover.takeOver(connection, response, stream) { return false }
-    guard let made = MHDResponse(streamOn: connection, headers: response.headers) else { return false }
-    context.report(connection, response)
+    let reader = unsafe MHDResponseReader { [streams] in unsafe streams.fill(connection, $0) }
+    guard let made = MHDResponse(headers: response.headers, reader: reader) else { return false }
+    connection.report(response)
     streams.begin(connection, stream)
     if stream.endsAfter == nil { memory.beginStream(connection) }
     // A stream lives long, and its request is not needed any more.
-    connection.request = nil
+    connection.current.request = nil
     errors.answerQueued(connection)
-    return connection.queue(status: response.status, made)
+    return connection.client.queue(status: response.status, made)
   }
 
   private func queue(_ connection: HTTPConnection, _ response: HTTPResponse, _ made: MHDResponse?) -> Bool {
     guard let made else { return false }
-    context.report(connection, response)
+    connection.report(response)
     errors.answerQueued(connection)
-    connection.phase = .answered
-    return connection.queue(status: response.status, made)
+    connection.enter(.answered)
+    return connection.client.queue(status: response.status, made)
   }
 
   // MARK: - Cached responses (ADR 24)
 
   /// Keeps a response for the next time that the same head is received on this connection, if it may be reused.
   func keep(_ response: HTTPResponse, for connection: HTTPConnection) {
-    guard let cachedHead = connection.cachedHead else { return }
+    guard let cachedHead = connection.current.cachedHead else { return }
     guard let cacheValidity = response.cacheValidity, case .shared(let body) = response.body, response.isBareShared
     else {
       cachedHead.answer = nil
@@ -117,7 +118,7 @@ final class ResponseSender {
     hold(answer.length, for: connection)
     answer.cacheValidity.onReuse()
     errors.answerQueued(connection)
-    connection.phase = .answered
-    return connection.queue(status: 200, answer.response)
+    connection.enter(.answered)
+    return connection.client.queue(status: 200, answer.response)
   }
 }

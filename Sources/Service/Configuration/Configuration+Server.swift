@@ -12,9 +12,9 @@ extension Configuration {
   ///   - targetMemory: returns the bytes of memory that registered targets are charged with.
   /// - Returns: the settings.
   func server(
-    _ listener: HTTPServer.Configuration, _ number: Int, of count: Int,
+    _ listener: HTTPServerConfiguration, _ number: Int, of count: Int,
     besides targetMemory: @escaping @Sendable () -> Int
-  ) -> HTTPServer.Configuration {
+  ) -> HTTPServerConfiguration {
     var server = listener
     let own = self.listener(number, at: listener.address)
     server.servers = count
@@ -28,7 +28,8 @@ extension Configuration {
     server.streams = streams
     if let budget = CgroupMemory.limit().map(QuotaMemoryBudget.init) {
       let most = server.memory.guaranteed
-      server.memory = HTTPServer.ConnectionMemoryLimit(guaranteed: min(most, budget.guaranteedConnections)) {
+      server.memory = HTTPServerConfiguration.ConnectionMemoryLimit(guaranteed: min(most, budget.guaranteedConnections))
+      {
         min(most, budget.connections(besides: targetMemory()))
       }
     }

@@ -14,7 +14,7 @@ extension ServerTests {
     /// A server with memory for some connections; `/wait` waits, `/later` is never answered, `/long` has 7,000 bytes.
     func fixture(
       _ mode: HTTPStreamMode = .takeover, room: Int = room, _ log: EventLog = EventLog(),
-      configure: (inout HTTPServer.Configuration) -> Void = { _ in }
+      configure: (inout HTTPServerConfiguration) -> Void = { _ in }
     ) throws -> Fixture {
       let promises = Locked<[HTTPPromise]>([])
       return try Fixture(

@@ -1,55 +1,29 @@
 internal import CGnuTLS
 internal import CMicroHTTPD
-internal import EventLoop
 internal import Glibc
 
-/// The connection's handle and socket: everything that needs libmicrohttpd or is written past it.
-extension HTTPConnection {
-  // MARK: - Suspension
+/// libmicrohttpd's connection and its socket: everything that needs the library or is written past it.
+///
+/// Valid until ``HTTPCallbacks`` report its close.
+@safe struct MHDConnection {
+  private let handle: OpaquePointer
+  let descriptor: Int32
 
-  /// Takes the connection out of libmicrohttpd's epoll set until ``resume()``.
-  func suspend() {
-    guard !isSuspended else { return }
-    isSuspended = true
-    unsafe MHD_suspend_connection(handle)
-    // Only the loop's own poller sees the client of a suspended connection close it, or send more.
-    guard !isWatched else { return }
-    let events: Poller.Events = [.readable, .peerClosed, .edgeTriggered]
-    isWatched = (try? loop.context.poller.add(descriptor, events, token: token)) != nil
+  init(_ handle: OpaquePointer) {
+    unsafe self.handle = handle
+    descriptor = unsafe CMicroHTTPD_connection_fd(handle)
   }
+
+  // MARK: - Handling
+
+  /// Takes the connection out of libmicrohttpd's epoll set.
+  func suspend() { unsafe MHD_suspend_connection(handle) }
 
   /// Returns the connection to libmicrohttpd.
-  func resume() {
-    guard isSuspended else { return }
-    isSuspended = false
-    if isInputLimited { restoreInput() }
-    unsafe MHD_resume_connection(handle)
-  }
+  func resume() { unsafe MHD_resume_connection(handle) }
 
-  /// Removes the socket from the loop's own poller.
-  func unwatch() {
-    guard isWatched else { return }
-    isWatched = false
-    loop.context.poller.remove(descriptor)
-  }
-
-  /// Makes libmicrohttpd handle a connection whose stream ends in its next turn.
-  ///
-  /// 0.9.75 closes such a connection and does not clean it up until it is the oldest of all that share the default
-  /// timeout. Connections with a timeout of their own are handled in every turn.
-  func keepPolled() {
-    loop.context.needsTurn = true
-    guard !isPolledByLibrary else { return }
-    isPolledByLibrary = true
-    unsafe CMicroHTTPD_set_timeout(handle, loop.context.inactivitySeconds + 1)
-  }
-
-  /// Ends what ``keepPolled()`` began, when the connection continues after its stream.
-  func stopPolling() {
-    guard isPolledByLibrary else { return }
-    isPolledByLibrary = false
-    unsafe CMicroHTTPD_set_timeout(handle, loop.context.inactivitySeconds)
-  }
+  /// Gives the connection a timeout of its own, or the default one.
+  func setTimeout(seconds: UInt32) { unsafe CMicroHTTPD_set_timeout(handle, seconds) }
 
   // MARK: - Responses
 
@@ -73,12 +47,12 @@ extension HTTPConnection {
   ///
   /// To be called only while the library has nothing to send, and after the handshake.
   func sendLast(_ bytes: [UInt8]) {
-    if let session = unsafe CMicroHTTPD_session(handle) {
-      unsafe sendEncrypted(OpaquePointer(session), bytes)
+    if let session = unsafe session {
+      unsafe sendEncrypted(session, bytes)
     } else {
       sendDirectly(bytes)
     }
-    shutdown(descriptor, Int32(SHUT_WR))
+    shutSending()
   }
 
   private func sendEncrypted(_ session: gnutls_session_t, _ bytes: [UInt8]) {
@@ -93,7 +67,7 @@ extension HTTPConnection {
   }
 
   /// Shuts both directions down: libmicrohttpd finds the socket closed and closes the connection.
-  func shutDownConnection() {
+  func shutDown() {
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
@@ -137,6 +111,9 @@ extension HTTPConnection {
     return Int(unsent)
   }
 
+  /// Makes the close of the socket reset the connection.
+  func discardUnsent() { Self.discardUnsent(descriptor) }
+
   /// Makes the close of a socket reset the connection, which discards what was not sent (socket(7), SO_LINGER).
   static func discardUnsent(_ descriptor: Int32) {
     var option = linger(l_onoff: 1, l_linger: 0)
@@ -144,39 +121,29 @@ extension HTTPConnection {
   }
 
   /// Makes the kernel buffer as little as it can of what the client sends, beyond what it has already.
-  func limitInput() {
-    guard !isInputLimited else { return }
-    isInputLimited = true
-    ListeningSocket.set(descriptor, SOL_SOCKET, SO_RCVBUF, 0)
-  }
+  func limitInput() { ListeningSocket.set(descriptor, SOL_SOCKET, SO_RCVBUF, 0) }
 
-  private func restoreInput() {
-    isInputLimited = false
-    ListeningSocket.set(descriptor, SOL_SOCKET, SO_RCVBUF, Limits.receiveBuffer)
-  }
+  /// Ends what ``limitInput()`` began.
+  func restoreInput() { ListeningSocket.set(descriptor, SOL_SOCKET, SO_RCVBUF, Limits.receiveBuffer) }
 
   /// The length of the current request's head.
   var headBytes: Int { unsafe CMicroHTTPD_header_size(handle) }
 
+  /// The header fields of a head that is complete; nil before that.
+  ///
+  /// Of the connections whose head no handler has received, only one that libmicrohttpd is about to refuse has them.
+  var completeFields: HTTPHeaders? { headBytes > 0 ? unsafe MHDHeadReader.fields(handle) : nil }
+
   // MARK: - Client
 
-  /// The address and port of the client; its user for a Unix-domain socket.
-  var peer: String {
-    if let cachedPeer { return cachedPeer }
-    let peer: String
-    if loop.context.isUnixListener {
-      peer = "unix:\(CMicroHTTPD_peer_user(descriptor))"
-    } else {
-      peer = peerAddress.map { ListenAddress(host: $0.host, port: $0.port).description } ?? "unknown"
-    }
-    cachedPeer = peer
-    return peer
-  }
+  /// The TLS session; nil without TLS.
+  var session: gnutls_session_t? { unsafe CMicroHTTPD_session(handle).map(OpaquePointer.init) }
 
-  /// The address of the client.
-  var peerHost: String { peerAddress?.host ?? "unknown" }
+  /// The user's number of a client of a Unix-domain socket.
+  var user: String { "\(CMicroHTTPD_peer_user(descriptor))" }
 
-  private var peerAddress: ListenSocketAddress? {
+  /// The address and port of the client.
+  var address: ListenSocketAddress? {
     unsafe CMicroHTTPD_client_address(handle).flatMap { unsafe ListenSocketAddress(reading: $0) }
   }
 }
