@@ -17,12 +17,21 @@ protocol ProberExchange: AnyObject {
   func deadlineMoved()
   /// The result at the end of the check's time.
   func overdue() -> ProberResult
+  /// Called with the addresses of a name that it has had resolved (``ProberLoop/resolve(_:for:)``).
+  func resolved(_ outcome: Result<[SocketPeer], ProberResult>)
   /// Releases every descriptor; no function is called after it.
   func end()
 }
 
 extension ProberExchange {
   func deadlineMoved() {}
+  func resolved(_ outcome: Result<[SocketPeer], ProberResult>) {}
+}
+
+/// The options of a protocol that is not a ``CheckOptions/dialogue``: they make its exchange.
+protocol ProberOptions: CheckOptions {
+  /// The exchange of a check; nil if there is no memory.
+  func exchange(_ check: ProberCheck, _ loop: ProberLoop) -> (any ProberExchange)?
 }
 
 /// The owner of a descriptor that the loop watches.

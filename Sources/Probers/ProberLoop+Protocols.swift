@@ -4,14 +4,9 @@ internal import ReachabilityModel
 extension ProberLoop {
   /// The exchange for a check's protocol; nil for a protocol without a prober.
   func exchange(_ check: ProberCheck) -> (any ProberExchange)? {
-    switch check.request.module.options {
-    case .tcp(let options): TCPExchange(check, options, self)
-    case .icmp(let options): ICMPEchoExchange(check, options, self)
-    case .http(let options): HTTPExchange(check, options, self)
-    case .tls(let options): credentials.map { TLSExchange(check, options, $0, self) }
-    case .dns(let options): DNSExchange(check, options, self)
-    case .route: nil
-    }
+    let options = check.request.module.options.value
+    if let dialogue = options.dialogue { return TCPExchange(check, dialogue, self) }
+    return (options as? any ProberOptions)?.exchange(check, self)
   }
 
   /// The ICMP socket of a family: the one that was opened with the prober, or a new one.

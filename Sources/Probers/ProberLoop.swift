@@ -136,7 +136,7 @@ final class ProberLoop {
       if check.step == .resolving {
         resolved(check, outcome)
       } else {
-        (check.exchange as? HTTPExchange)?.resolved(Self.peers(outcome, check.request))
+        check.exchange?.resolved(Self.peers(outcome, check.request))
       }
     case .timerSet: break
     }

@@ -99,19 +99,19 @@ public final class Checker: Sendable {
   func checkRouted(
     _ request: CheckRequest, _ completion: @escaping @Sendable (CheckResult) -> Void
   ) -> any CheckCancellation {
-    switch request.target.scheme {
-    case .http, .https:
-      let route = CheckRules.routeTarget(request)
-      return prober.start(
-        withInterfaceName(request),
-        where: { [self] address, port in
-          // A redirect leads to another address or port.
-          if CheckRules.isTarget(of: request, address, port) { return .allowed }
-          return CheckRules.contactDecision(
-            request, for: address, port, provisionalVerdict(for: address, port, on: route))
-        }, completion)
-    default: return prober.start(withInterfaceName(request), where: { _, _ in .allowed }, completion)
+    let named = withInterfaceName(request)
+    guard request.target.scheme.descriptor.suffix == .path else {
+      return prober.start(named, where: { _, _ in .allowed }, completion)
     }
+    let route = CheckRules.routeTarget(request)
+    return prober.start(
+      named,
+      where: { [self] address, port in
+        // A redirect leads to another address or port.
+        if CheckRules.isTarget(of: request, address, port) { return .allowed }
+        return CheckRules.contactDecision(
+          request, for: address, port, provisionalVerdict(for: address, port, on: route))
+      }, completion)
   }
 
   /// Determines whether a check failed because of the target, or because of this machine's route.

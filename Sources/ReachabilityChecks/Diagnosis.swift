@@ -84,16 +84,15 @@ public struct Diagnosis: Hashable, Sendable {
     let (request, server) = (outcome.request, outcome.server)
     var steps: [Step] = [.policy, .link, .address, .route]
     if case .name = server.host.remote { steps.append(.dns) }
-    switch server.scheme {
-    case .route: break
+    let scheme = server.scheme.descriptor
+    switch scheme.transport {
+    case nil: break
     case .icmp: steps.append(.icmp)
+    case .udp: steps.append(.answer)
     case .tcp:
       steps.append(.tcp)
-      if case .tcp(let options) = request.module.options, options.expect != nil { steps.append(.answer) }
-    case .tls: steps += [.tcp, .tls]
-    case .http: steps += [.tcp, .answer]
-    case .https: steps += [.tcp, .tls, .answer]
-    case .dns: steps.append(.answer)
+      if scheme.usesTLS { steps.append(.tls) }
+      if request.module.options.value.expectsAnswer { steps.append(.answer) }
     }
     return steps
   }
@@ -120,11 +119,11 @@ public struct Diagnosis: Hashable, Sendable {
   }
 
   private static func transport(_ scheme: CheckTarget.Scheme) -> Step {
-    switch scheme {
+    switch scheme.descriptor.transport {
     case .icmp: .icmp
-    case .dns: .answer
-    case .route: .route
-    case .tcp, .http, .https, .tls: .tcp
+    case .udp: .answer
+    case nil: .route
+    case .tcp: .tcp
     }
   }
 
@@ -133,7 +132,7 @@ public struct Diagnosis: Hashable, Sendable {
     let scheme = outcome.server.scheme
     guard transport(scheme) == .tcp else { return transport(scheme) }
     guard outcome.result.duration(of: .connect) != nil else { return .tcp }
-    if [.https, .tls].contains(scheme), outcome.result.duration(of: .tls) == nil { return .tls }
+    if scheme.descriptor.usesTLS, outcome.result.duration(of: .tls) == nil { return .tls }
     return .answer
   }
 }

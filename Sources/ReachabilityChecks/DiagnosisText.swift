@@ -32,10 +32,12 @@ struct DiagnosisText {
     case .route: hasRoute ? route : nil
     case .dns:
       result.address.map { "\(server.host.host) is \($0)\(after(.resolve))" } ?? "\(server.host.host) is resolved"
-    case .icmp: echoes
+    case .icmp: summary(result.evidence.icmp, else: "echo reply received", .rtt)
     case .tcp: "\(peer) accepts connections\(after(.connect))"
-    case .tls: session
-    case .answer: answer
+    case .tls: summary(result.evidence.tls, else: "handshake completed", .tls)
+    case .answer:
+      // Of a protocol over TLS, the session is reported by its own step.
+      summary(result.evidence.all.first { !($0 is CheckResult.TLS) }, else: "as expected", .processing)
     }
   }
 
@@ -58,24 +60,9 @@ struct DiagnosisText {
     return "\(block)\(next), dev \(path.interface?.name ?? interface)"
   }
 
-  private var echoes: String {
-    guard let icmp = result.evidence.icmp else { return "echo reply received\(after(.rtt))" }
-    return "\(icmp.received) of \(icmp.sent) echo replies received\(after(.rtt))"
-  }
-
-  private var session: String {
-    guard let tls = result.evidence.tls else { return "handshake completed\(after(.tls))" }
-    let expiry = (tls.expiry ?? tls.earliestExpiry).map { ", valid until \($0.day)" } ?? ""
-    return "\(tls.version)\(expiry)\(after(.tls))"
-  }
-
-  private var answer: String {
-    if let http = result.evidence.http {
-      let redirects = http.redirects == 0 ? "" : ", redirects: \(http.redirects)"
-      return "status \(http.status)\(redirects)\(after(.processing))"
-    }
-    if let dns = result.evidence.dns { return "\(dns.code) with \(dns.answers.count) answers\(after(.processing))" }
-    return "as expected\(after(.processing))"
+  /// What the protocols of a step have reported.
+  private func summary(_ evidence: (any CheckEvidence)?, else text: String, _ phase: CheckResult.Phase.Name) -> String {
+    (evidence?.summary ?? text) + after(phase)
   }
 
   private func after(_ phase: CheckResult.Phase.Name) -> String {
@@ -162,9 +149,4 @@ struct DiagnosisText {
     default: nil
     }
   }
-}
-
-extension Timestamp {
-  /// The date alone.
-  fileprivate var day: Substring { description.prefix(10) }
 }

@@ -140,7 +140,7 @@ import Testing
     _ = try service.ask("/probe?target=10.0.0.9:80&module=http_2xx")
     _ = try service.ask("/check?target=http://10.0.0.9:80")
     let followed = service.prober.requests.map { request -> Int? in
-      guard case .http(let options) = request.module.options else { return nil }
+      guard let options = request.module.options[HTTPOptions.self] else { return nil }
       return options.maximumRedirects
     }
     #expect(followed == [10, 0])
@@ -150,7 +150,7 @@ import Testing
     answers(.up)
     _ = try service.ask("/check?target=icmp://10.0.0.9&count=3&timeout=300ms&source=10.0.0.5&interface=eth0&ip=4")
     let request = try #require(service.prober.requests.first)
-    guard case .icmp(let options) = request.module.options else { throw TestFailure() }
+    guard let options = request.module.options[ICMPOptions.self] else { throw TestFailure() }
     #expect(options.count == 3)
     #expect(request.timeout == .milliseconds(300))
     #expect(request.source == IPAddress("10.0.0.5"))

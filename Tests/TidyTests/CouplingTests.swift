@@ -12,7 +12,7 @@ struct CouplingTests {
   ///
   /// A number may only become smaller; a module that is not listed keeps the limit.
   private static let largestCycles = [
-    "HostResolver": 12, "Probers": 19, "Service": 9,
+    "HostResolver": 12, "Probers": 16, "Service": 9,
   ]
   private static let cycleLimit = 5
 

@@ -77,7 +77,7 @@ struct WebhookDispatcherTests {
   }
 
   static func field(_ name: String, _ request: CheckRequest) -> String? {
-    guard case .http(let options) = request.module.options else { return nil }
+    guard let options = request.module.options[HTTPOptions.self] else { return nil }
     return options.headers.first { $0.name == name }?.value
   }
 
@@ -112,7 +112,7 @@ struct WebhookDispatcherTests {
     setup.start([webhook])
     setup.append()
     let request = try #require(setup.prober.open.first)
-    guard case .http(let options) = request.module.options else { throw WrongModule() }
+    guard let options = request.module.options[HTTPOptions.self] else { throw WrongModule() }
     #expect(options.method == "POST")
     #expect(options.maximumRedirects == 0)
     #expect(options.bodyLimit == 4_096)

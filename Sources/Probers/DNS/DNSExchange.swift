@@ -52,3 +52,9 @@ final class DNSExchange: ProberExchange, AddressConnectorOwner {
 
   func end() { connector.end() }
 }
+
+extension DNSOptions: ProberOptions {
+  func exchange(_ check: ProberCheck, _ loop: ProberLoop) -> (any ProberExchange)? {
+    DNSExchange(check, self, loop)
+  }
+}

@@ -190,3 +190,9 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
     endTransfer()
   }
 }
+
+extension HTTPOptions: ProberOptions {
+  func exchange(_ check: ProberCheck, _ loop: ProberLoop) -> (any ProberExchange)? {
+    HTTPExchange(check, self, loop)
+  }
+}

@@ -30,3 +30,9 @@ final class ICMPEchoExchange: ProberExchange, AddressConnectorOwner {
 
   func end() { connector.end() }
 }
+
+extension ICMPOptions: ProberOptions {
+  func exchange(_ check: ProberCheck, _ loop: ProberLoop) -> (any ProberExchange)? {
+    ICMPEchoExchange(check, self, loop)
+  }
+}

@@ -154,3 +154,9 @@ extension ReachabilityTarget {
   /// The host in the form that certificates use.
   var withoutFinalDot: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }
+
+extension TLSOptions: ProberOptions {
+  func exchange(_ check: ProberCheck, _ loop: ProberLoop) -> (any ProberExchange)? {
+    loop.credentials.map { TLSExchange(check, self, $0, loop) }
+  }
+}

@@ -66,18 +66,9 @@ public struct QuotaMemoryBudget: Hashable, Sendable {
 
   /// Bytes that a target's check uses on average while its peer never answers.
   static func running(_ definition: TargetDefinition) -> Int {
-    Int(Double(bytesPerRunningCheck(definition.target.scheme)) * min(1, definition.timeout / definition.interval))
+    Int(Double(definition.target.scheme.descriptor.waitingBytes) * min(1, definition.timeout / definition.interval))
   }
 
   /// Bytes of as many checks as run at once.
   static let mostRunning = 1_024 * 72_000
-
-  /// Bytes of a check that waits for its peer; by scheme, because a reload may change a module.
-  private static func bytesPerRunningCheck(_ scheme: CheckTarget.Scheme) -> Int {
-    switch scheme {
-    case .https, .tls: 72_000
-    case .http: 40_000
-    default: 3_000
-    }
-  }
 }

@@ -45,12 +45,12 @@ extension CheckTarget: CustomStringConvertible {
   private init(_ scheme: Scheme, host: ReachabilityTarget, port: UInt16?, tail: Substring) throws(TargetError) {
     self.init(scheme, host: host, port: port)
     try Self.checkRemote(host, scheme)
-    switch scheme {
-    case .http, .https:
+    switch scheme.descriptor.suffix {
+    case .path:
       pathAndQuery = tail.first == "/" ? String(tail) : "/" + tail
-    case .dns:
+    case .question:
       question = try DNSQuestion(pathAndQuery: tail)
-    case .route, .tcp, .icmp, .tls:
+    case .none:
       guard tail.isEmpty || tail == "/" else {
         throw TargetError(
           "\(scheme.rawValue):// has no path", hint: "leave out \(Redaction.redacted(String(tail)).debugDescription)")

@@ -1,37 +1,6 @@
 /// The target of an active check: `tcp://db:5432`, `icmp://10.0.0.1`, `https://api/health`, `dns://10.0.0.53/name`.
 public struct CheckTarget: Hashable, Sendable {
   /// The protocol of the check.
-  public enum Scheme: String, Hashable, Sendable, CaseIterable {
-    /// A route lookup for the host; no packet is sent.
-    case route
-    /// A TCP connection (RFC 9293), optionally with a dialogue.
-    case tcp
-    /// ICMP echo (RFC 792, RFC 4443).
-    case icmp
-    /// One HTTP request (RFC 9110).
-    case http
-    /// One HTTP request over TLS.
-    case https
-    /// A TLS handshake (RFC 8446, RFC 5246).
-    case tls
-    /// One DNS query (RFC 1035).
-    case dns
-
-    /// The default port of the scheme; nil where one is required, or where there are no ports.
-    public var defaultPort: UInt16? {
-      switch self {
-      case .http: 80
-      case .https: 443
-      case .dns: 53
-      case .route, .tcp, .icmp, .tls: nil
-      }
-    }
-
-    /// Whether the scheme has ports.
-    public var hasPort: Bool { self != .route && self != .icmp }
-  }
-
-  /// The protocol of the check.
   public var scheme: Scheme
   /// The host: a name, an address, or one of the keywords of ``ReachabilityTarget/init(host:source:interface:)``.
   public var host: ReachabilityTarget

@@ -61,21 +61,6 @@ public enum ModuleAccess: Hashable, Sendable {
   }
 }
 
-extension CheckModule {
-  /// Whether its requests contain data of the configuration file.
-  ///
-  /// The method (letters only), sizes, counts and expectations for answers are not secrets.
-  var sendsConfiguredData: Bool {
-    switch options {
-    case .route, .icmp: false
-    case .tcp(let options): options.send != nil
-    case .http(let options): !options.headers.isEmpty || options.body != nil || options.tls.serverName != nil
-    case .tls(let options): options.serverName != nil
-    case .dns(let options): options.question != nil
-    }
-  }
-}
-
 extension CheckRequest {
   /// Whether the caller may use the module for a target: the request's own, or that of a redirect.
   ///
@@ -83,7 +68,7 @@ extension CheckRequest {
   /// host. Entries of `hosts` therefore apply only to the kernel's own choice.
   public func moduleVerdict(on target: CheckTarget) -> ModuleAccess.Verdict {
     if policy == nil || module.access == .any { return .allowed }
-    if module.access == .configuredTargets, !module.sendsConfiguredData { return .allowed }
+    if module.access == .configuredTargets, !module.options.value.sendsConfiguredData { return .allowed }
     guard interface == nil, source == nil else { return .denied }
     // The certificate proves this name instead of the target's, so the module must be permitted for it, too.
     if let hostname {

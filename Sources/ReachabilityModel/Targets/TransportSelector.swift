@@ -30,12 +30,7 @@ extension CheckTarget {
   /// The host with the protocol and the port of the check's packets; without these for `route`, which sends none.
   public var routeTarget: ReachabilityTarget {
     var target = host
-    switch scheme {
-    case .route: break
-    case .icmp: target.transport = TransportSelector(.icmp)
-    case .dns: target.transport = TransportSelector(.udp, port: port ?? 0)
-    case .tcp, .http, .https, .tls: target.transport = TransportSelector(.tcp, port: port ?? 0)
-    }
+    if let transport = scheme.descriptor.transport { target.transport = TransportSelector(transport, port: port ?? 0) }
     return target
   }
 }

@@ -49,7 +49,7 @@ struct CheckConfiguration {
       let path = "policy.\(member.name)"
       switch member.name {
       case "profile":
-        if let profile = reader.choice(member.value, path, ContactPolicy.Profile.self) { policy.profile = profile }
+        policy.profile = reader.value(member.value, path, .choice) ?? policy.profile
       case "allow": policy.allow = blocks(member.value, path, &reader)
       default: policy.deny = blocks(member.value, path, &reader)
       }
@@ -84,12 +84,12 @@ struct CheckConfiguration {
       case .id: draft.id = reader.text(member.value, location)
       case .target: draft.target = reader.text(member.value, location, "a target such as tcp://db:5432")
       case .module: draft.module = reader.text(member.value, location, "the name of a module")
-      case .interval: draft.interval = reader.duration(member.value, location)
-      case .timeout: draft.timeout = reader.duration(member.value, location)
-      case .fastInterval: draft.fastInterval = reader.duration(member.value, location)
-      case .fall: draft.fall = reader.integer(member.value, location, TargetSpec.Bounds.count)
-      case .rise: draft.rise = reader.integer(member.value, location, TargetSpec.Bounds.count)
-      case .paused: draft.isPaused = reader.boolean(member.value, location) ?? false
+      case .interval: draft.interval = reader.value(member.value, location, .duration)
+      case .timeout: draft.timeout = reader.value(member.value, location, .duration)
+      case .fastInterval: draft.fastInterval = reader.value(member.value, location, .duration)
+      case .fall: draft.fall = reader.value(member.value, location, .integer(TargetSpec.Bounds.count))
+      case .rise: draft.rise = reader.value(member.value, location, .integer(TargetSpec.Bounds.count))
+      case .paused: draft.isPaused = reader.value(member.value, location, .boolean) ?? false
       case .labels:
         for (name, value) in reader.texts(member.value, location) {
           draft.labels[name] = value

@@ -55,13 +55,8 @@ extension Configuration {
   /// The problems of the CA files that modules name.
   var authorityErrors: [ConfigurationError] {
     modules.compactMap { module in
-      let file: String? =
-        switch module.options {
-        case .http(let options): options.tls.authorityFile
-        case .tls(let options): options.authorityFile
-        case .route, .tcp, .icmp, .dns: nil
-        }
-      guard let file, let diagnostic = TLSAuthorityFile.diagnostic(file) else { return nil }
+      guard let file = module.options.value.handshake?.authorityFile, let diagnostic = TLSAuthorityFile.diagnostic(file)
+      else { return nil }
       return ConfigurationError(
         location: file, path: "modules.\(module.name).authorityFile", problem: diagnostic,
         hint: "expected certificates of authorities, PEM")

@@ -68,17 +68,9 @@ struct ConfigurationSectionReader {
     }
   }
 
-  /// Returns a duration.
-  mutating func duration(_ node: YAMLNode, _ path: String) -> Duration? {
-    value(node, path, "a duration such as 500ms or 30s") { DurationFormat.parse($0) }
-  }
-
-  /// Returns a duration within bounds.
-  mutating func duration(_ node: YAMLNode, _ path: String, _ range: ClosedRange<Duration>) -> Duration? {
-    let bounds = "\(DurationFormat.shortest(range.lowerBound)) to \(DurationFormat.shortest(range.upperBound))"
-    return value(node, path, "a duration from \(bounds), such as 500ms") { text in
-      DurationFormat.parse(text).flatMap { range.contains($0) ? $0 : nil }
-    }
+  /// Returns a value of a format.
+  mutating func value<Value>(_ node: YAMLNode, _ path: String, _ format: FieldFormat<Value>) -> Value? {
+    value(node, path, format.expectation, format.parse)
   }
 
   /// Returns a regular expression.
@@ -90,41 +82,6 @@ struct ConfigurationSectionReader {
       node, path, raw == text ? diagnostic : "\(ConfigurationError.quoted(raw)) is not a regular expression",
       "in single quotes a backslash needs no escape")
     return nil
-  }
-
-  /// Returns an integer.
-  mutating func integer(_ node: YAMLNode, _ path: String, _ range: ClosedRange<Int>) -> Int? {
-    value(node, path, "an integer from \(range.lowerBound) to \(range.upperBound)") { text in
-      Int(text).flatMap { range.contains($0) ? $0 : nil }
-    }
-  }
-
-  /// Returns a fraction between 0 and 1.
-  mutating func fraction(_ node: YAMLNode, _ path: String) -> Double? {
-    value(node, path, "a number from 0 to 1") { text in Double(text).flatMap { (0...1).contains($0) ? $0 : nil } }
-  }
-
-  /// Returns a Boolean.
-  mutating func boolean(_ node: YAMLNode, _ path: String) -> Bool? {
-    value(node, path, "true or false") { ["true": true, "false": false][$0] }
-  }
-
-  /// Returns a host name or address.
-  mutating func hostName(_ node: YAMLNode, _ path: String) -> String? {
-    value(node, path, "a host's name, such as db.internal") { (try? ReachabilityTarget(host: $0)) == nil ? nil : $0 }
-  }
-
-  /// Returns an absolute path, which does not depend on the working directory.
-  mutating func absolutePath(_ node: YAMLNode, _ path: String) -> String? {
-    value(node, path, "an absolute path, such as /etc/ssl/own.pem") { $0.hasPrefix("/") ? $0 : nil }
-  }
-
-  /// Returns a case of an enumeration by its name.
-  mutating func choice<Choice: RawRepresentable & CaseIterable>(
-    _ node: YAMLNode, _ path: String, _ type: Choice.Type
-  ) -> Choice? where Choice.RawValue == String {
-    let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    return value(node, path, "one of \(known)") { Choice(rawValue: $0) }
   }
 
   /// Returns a mapping of names to texts.

@@ -69,7 +69,7 @@ struct WebhookConfiguration: Sendable {
       switch member.name {
       case "id": id = Self.id(value, at, &reader)
       case "url": url = Self.url(value, at, &reader)
-      case "secretFile": secretFile = reader.absolutePath(value, at)
+      case "secretFile": secretFile = reader.value(value, at, .absolutePath)
       case "types": definition.filter.types = set(value, at, types, &reader)
       case "states": definition.filter.states = set(value, at, states, &reader)
       case "targets":
@@ -78,12 +78,12 @@ struct WebhookConfiguration: Sendable {
       case "labels":
         for (name, text) in reader.texts(value, at) { definition.filter.labels[name] = text }
       case "timeout":
-        if let duration = reader.duration(value, at, Bounds.timeout) { definition.timeout = duration }
+        definition.timeout = reader.value(value, at, .duration(Bounds.timeout)) ?? definition.timeout
       case "maxAge":
-        if let duration = reader.duration(value, at, Bounds.maximumAge) { definition.maximumAge = duration }
+        definition.maximumAge = reader.value(value, at, .duration(Bounds.maximumAge)) ?? definition.maximumAge
       case "deniedRetry":
-        if let duration = reader.duration(value, at, Bounds.deniedRetry) { definition.deniedRetry = duration }
-      default: isInsecure = reader.boolean(value, at) ?? false
+        definition.deniedRetry = reader.value(value, at, .duration(Bounds.deniedRetry)) ?? definition.deniedRetry
+      default: isInsecure = reader.value(value, at, .boolean) ?? false
       }
     }
     guard node.entries != nil else { return nil }

@@ -42,7 +42,7 @@ package struct CheckPlan: Sendable {
     let (repetitions, module) = try Self.repeated(
       Self.module(parameters.module, for: target, modules), parameters.count)
     let binding = try Self.binding(parameters, target)
-    if case .icmp(let options) = module.options, options.spacing * (options.count - 1) >= timeout {
+    if let options = module.options[ICMPOptions.self], options.spacing * (options.count - 1) >= timeout {
       throw InvalidParameters(
         "\(options.count) echo requests, one every \(DurationFormat.shortest(options.spacing)), exceed the timeout of "
           + "\(DurationFormat.shortest(timeout)); reduce count, or increase timeout")
@@ -113,15 +113,15 @@ package struct CheckPlan: Sendable {
     _ module: CheckModule, _ text: String?
   ) throws(InvalidParameters) -> (repetitions: Int, module: CheckModule) {
     guard let text else { return (1, module) }
-    var most = repetitionLimit
-    if case .icmp = module.options { most = ICMPOptions.maximumCount }
+    var echo = module.options[ICMPOptions.self]
+    let most = echo == nil ? repetitionLimit : ICMPOptions.maximumCount
     guard let count = Int(text), (1...most).contains(count) else {
       throw InvalidParameters("count must be an integer between 1 and \(most), got \(text.debugDescription)")
     }
-    guard case .icmp(var options) = module.options else { return (count, module) }
-    options.count = count
+    echo?.count = count
+    guard let echo else { return (count, module) }
     var module = module
-    module.options = .icmp(options)
+    module.options = .icmp(echo)
     return (1, module)
   }
 

@@ -25,14 +25,10 @@ package enum CheckRepresentation {
     return (words.joined(separator: " ") + (result.detail.map { ": \($0)" } ?? remark(outcome))).withoutControls
   }
 
-  /// Returns the measurement of ICMP, or what a successful route check does not prove.
+  /// Returns what a protocol adds, or what a successful route check does not prove.
   private static func remark(_ outcome: CheckOutcome) -> String {
     if outcome.request.target.scheme == .route { return " (no packet sent)" }
-    guard let icmp = outcome.result.evidence.icmp, let minimum = icmp.minimum, let average = icmp.average,
-      let maximum = icmp.maximum
-    else { return "" }
-    let times = [minimum, average, maximum].map(\.inMilliseconds).joined(separator: "/")
-    return " \(icmp.received)/\(icmp.sent) replies, round trip min/avg/max \(times) ms"
+    return outcome.result.evidence.all.lazy.compactMap(\.remark).first ?? ""
   }
 
   private static func head(_ outcome: CheckOutcome, _ text: String?) -> [JSON.Member] {
@@ -64,44 +60,10 @@ package enum CheckRepresentation {
   }
 
   private static func evidence(_ evidence: CheckResult.Evidence) -> [JSON.Member] {
-    var members: [JSON.Member] = []
-    if let http = evidence.http {
-      members.append(
-        .init(
-          name: "http",
-          value: .members([
-            "status": .integer(Int64(http.status)), "version": .string(http.version),
-            "redirects": .integer(Int64(http.redirects)), "bodyBytes": .integer(Int64(http.bodyBytes)),
-          ])))
+    evidence.all.map { part in
+      let members = part.members.map { JSON.Member(name: $0.key, value: JSON($0.value)) }
+      return JSON.Member(name: type(of: part).name, value: .object(members))
     }
-    if let tls = evidence.tls {
-      members.append(
-        .init(
-          name: "tls",
-          value: .members([
-            "version": .string(tls.version), "cipher": .string(tls.cipher),
-            "earliestExpiry": .text(tls.earliestExpiry?.description), "expiry": .text(tls.expiry?.description),
-            "subject": .string(tls.subject),
-            "issuer": .string(tls.issuer), "names": .list(tls.names),
-          ])))
-    }
-    if let icmp = evidence.icmp {
-      members.append(
-        .init(
-          name: "icmp",
-          value: .members([
-            "sent": .integer(Int64(icmp.sent)), "received": .integer(Int64(icmp.received)),
-            "loss": .number(icmp.loss), "minimumSeconds": optionalSeconds(icmp.minimum),
-            "averageSeconds": optionalSeconds(icmp.average), "maximumSeconds": optionalSeconds(icmp.maximum),
-            "jitterSeconds": optionalSeconds(icmp.jitter),
-          ])))
-    }
-    if let dns = evidence.dns {
-      members.append(
-        .init(
-          name: "dns", value: .members(["code": .string(dns.code), "answers": .list(dns.answers)])))
-    }
-    return members
   }
 
   /// Returns the document for one of several addresses.
@@ -122,7 +84,16 @@ package enum CheckRepresentation {
     .object(phases.map { .init(name: $0.name.rawValue, value: seconds($0.duration)) })
   }
 
-  private static func optionalSeconds(_ duration: Duration?) -> JSON { duration.map(seconds) ?? .null }
-
   private static func seconds(_ duration: Duration) -> JSON { .number(duration / .seconds(1)) }
+}
+
+extension JSON {
+  fileprivate init(_ value: EvidenceValue) {
+    switch value {
+    case .text(let text): self = .text(text)
+    case .integer(let number): self = .integer(Int64(number))
+    case .number(let number): self = number.map(JSON.number) ?? .null
+    case .texts(let texts): self = .list(texts)
+    }
+  }
 }

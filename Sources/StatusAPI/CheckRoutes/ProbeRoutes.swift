@@ -83,7 +83,7 @@ enum ProbeRoutes {
 
   /// Returns a built-in module with blackbox_exporter's defaults: HTTP follows redirects unless configured otherwise.
   private static func blackboxEquivalent(_ module: CheckModule) -> CheckModule {
-    guard case .http(var options) = module.options, CheckModule.builtIn.contains(module) else { return module }
+    guard var options = module.options[HTTPOptions.self], CheckModule.builtIn.contains(module) else { return module }
     options.maximumRedirects = HTTPOptions.redirectLimit
     var module = module
     module.options = .http(options)
@@ -92,16 +92,11 @@ enum ProbeRoutes {
 
   /// Returns the name for the field `Host` and for TLS; nil without one, and for modules without either.
   private static func hostname(_ text: String?, _ module: CheckModule) throws(Problem) -> String? {
-    guard let text, !text.isEmpty else { return nil }
-    switch module.options {
-    case .http(let options):
-      let field = options.headers.first { $0.name.lowercased() == "host" }
-      if let field, field.value != text {
-        throw Problem(
-          .badRequest, "the module \(module.name) has a header field Host; omit hostname or use another module")
-      }
-    case .tls: break
-    case .route, .tcp, .icmp, .dns: return nil
+    guard let text, !text.isEmpty, module.options.value.handshake != nil else { return nil }
+    let field = module.options[HTTPOptions.self]?.headers.first { $0.name.lowercased() == "host" }
+    if let field, field.value != text {
+      throw Problem(
+        .badRequest, "the module \(module.name) has a header field Host; omit hostname or use another module")
     }
     switch (try? ReachabilityTarget(host: text))?.remote {
     case .name: return text
@@ -113,18 +108,10 @@ enum ProbeRoutes {
 
   /// Parses a target as for blackbox_exporter: without a scheme, which the module determines.
   private static func target(_ text: String, for module: CheckModule) throws(TargetError) -> CheckTarget {
-    let scheme: CheckTarget.Scheme =
-      switch module.options {
-      case .route: .route
-      case .tcp: .tcp
-      case .icmp: .icmp
-      case .http: .http
-      case .tls: .tls
-      case .dns: .dns
-      }
-    var full = text.contains("://") ? text : "\(scheme.rawValue)://\(text)"
+    let scheme = type(of: module.options.value).schemes.first?.rawValue ?? ""
+    var full = text.contains("://") ? text : "\(scheme)://\(text)"
     // In blackbox_exporter the module has the DNS question, and the target is only the server.
-    if case .dns(let options) = module.options, let question = options.question,
+    if let question = module.options[DNSOptions.self]?.question,
       !full.dropFirst("dns://".count).contains("/")
     {
       full += question.pathAndQuery

@@ -34,7 +34,7 @@ private final class WebhookFleet: Sendable {
     self.hooks = hooks
     replicas = try (0..<2).map { number in
       let prober = ScriptedProber { request in
-        if case .http(let options) = request.module.options {
+        if let options = request.module.options[HTTPOptions.self] {
           let id = options.headers.first { $0.name == "webhook-id" }?.value ?? ""
           received.messages.withLock { $0.append((number, id, options.body ?? "")) }
         }
