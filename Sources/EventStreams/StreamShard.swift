@@ -27,7 +27,7 @@ internal import Glibc
   var slots = StreamSlots()
   var backlogs: [Int32: StreamBacklog] = [:]
   private var attachments: [Int32: [any AnyObject & Sendable]] = [:]
-  /// ``HTTPStream/isPermitted`` of the streams that have one.
+  /// ``EventStreamResponse/isPermitted`` of the streams that have one.
   var permissions: [Int32: @Sendable () -> Bool] = [:]
   let channels: StreamChannels
   var batch = EventLogBatch(fill: Limits.streamBatch)

@@ -4,7 +4,7 @@ extension Resolver {
     /// The DNS servers, queried in this order; empty for those of `resolvConfPath`.
     ///
     /// Examples: `127.0.0.1`, `127.0.0.1:5353`, `[::1]:53`. With an invalid list every request fails with
-    /// ``ResolutionFailure/serverFailure(_:)``.
+    /// ``HostResolutionFailure/serverFailure(_:)``.
     public var servers: [String]
 
     /// The default deadline of a request: every server is queried three times within it.

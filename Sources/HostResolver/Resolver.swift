@@ -51,7 +51,7 @@ public final class Resolver: Sendable {
   ///   - name: a host name in ASCII, or a literal.
   ///   - timeout: the deadline for the request.
   /// - Returns: the addresses, never empty.
-  /// - Throws: ``ResolutionFailure``.
+  /// - Throws: ``HostResolutionFailure``.
   public func resolve(_ name: String, timeout: Duration) async throws(HostResolutionFailure) -> ResolvedAddresses {
     let id = inbox.nextID()
     let result = await withTaskCancellationHandler {
@@ -75,7 +75,7 @@ public final class Resolver: Sendable {
   /// Empties the cache; open queries are repeated from new sockets, and their answers are not cached.
   public func flush() { inbox.flush() }
 
-  /// Fails open requests with ``ResolutionFailure/cancelled`` and ends the thread; every later request is cancelled.
+  /// Fails open requests with ``HostResolutionFailure/cancelled`` and ends the thread; every later request is cancelled.
   ///
   /// Waits for the thread, except when called on it (from a completion). A second call returns immediately.
   public func stop() { inbox.stop() }
@@ -107,7 +107,7 @@ public final class Resolver: Sendable {
       self.id = id
     }
 
-    /// Completes the request with ``ResolutionFailure/cancelled``, on the resolver's thread, unless it is complete.
+    /// Completes the request with ``HostResolutionFailure/cancelled``, on the resolver's thread, unless it is complete.
     ///
     /// May be called from any thread, any number of times. Other requests for the same name are not affected.
     public func cancel() { inbox.cancel(id) }

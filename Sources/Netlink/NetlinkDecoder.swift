@@ -24,7 +24,7 @@ enum NetlinkDecoder {
     return true
   }
 
-  /// Decodes one message of a response; events only show that something changed (``KernelEventBatch``).
+  /// Decodes one message of a response; events only show that something changed (``NetlinkEventBatch``).
   static func content(of message: NetlinkMessage) -> NetlinkContent {
     switch message.type {
     case RTM_NEWLINK: link(message.body).map(NetlinkContent.link) ?? .malformed

@@ -47,7 +47,7 @@ extension NetlinkQuerySocket {
       guard rules.contains(.ipv4Source) || route.selectsByDestination || isLocalElsewhere, let source = route.source
       else { return .none }
       return .from(source)
-    // The first lookup was made without the source (``RouteLookup``).
+    // The first lookup was made without the source (``NetlinkRouteLookup``).
     case (.ipv6, _) where query.source != nil && query.interfaceIndex != nil:
       return query.source.map { .from($0) } ?? .none
     // connect(2) refuses link-local addresses without an interface for a reason of its own.

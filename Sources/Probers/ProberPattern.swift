@@ -78,7 +78,7 @@ struct ProberPatternError: Error, Equatable {
 
   /// Whether the expression matches anywhere in `bytes`.
   ///
-  /// - Throws: ``PatternError`` if the match exceeds its limits: the result is unknown.
+  /// - Throws: ``ProberPatternError`` if the match exceeds its limits: the result is unknown.
   func matches(_ bytes: some Sequence<UInt8>) throws(ProberPatternError) -> Bool {
     try matches(bytes, until: .now.advanced(by: Limits.matchTime))
   }

@@ -27,7 +27,7 @@ package final class LogWriter: Sendable {
   /// Creates a writer that calls `write` with lines separated by line breaks; `write` may block.
   ///
   /// - Parameters:
-  ///   - startsPaused: whether lines wait for ``begin()``, because the first line that is written starts a thread.
+  ///   - startsPaused: whether lines wait for ``start()``, because the first line that is written starts a thread.
   ///   - write: writes the text and returns whether it succeeded.
   package init(startsPaused: Bool = false, write: @escaping @Sendable (String) -> Bool) {
     state = Locked(State(isWriting: startsPaused))

@@ -10,13 +10,13 @@ extension WebhookDeliveryState {
 
   /// What the caller must do.
   enum Effect: Sendable, Equatable {
-    /// Read the events after a number; ``DeliveryState/received(_:from:_:)`` must follow.
+    /// Read the events after a number; ``WebhookDeliveryState/received(_:from:_:)`` must follow.
     case read(after: UInt64, number: Int)
-    /// Send a message; ``DeliveryState/finished(_:_:_:)`` with this number must follow.
+    /// Send a message; ``WebhookDeliveryState/finished(_:_:_:)`` with this number must follow.
     case send(WebhookMessage, number: Int)
-    /// Cancel the request in progress, which then ends with ``AttemptOutcome/cancelled`` or its result.
+    /// Cancel the request in progress, which then ends with ``WebhookAttemptOutcome/cancelled`` or its result.
     case cancel(number: Int)
-    /// Call ``DeliveryState/advance(_:)`` at this uptime; replaces an earlier time.
+    /// Call ``WebhookDeliveryState/advance(_:)`` at this uptime; replaces an earlier time.
     case wake(at: Duration)
     /// Store the state.
     case save(WebhookPosition)

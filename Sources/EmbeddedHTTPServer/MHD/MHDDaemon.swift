@@ -7,7 +7,7 @@ internal import CMicroHTTPD
 @safe final class MHDDaemon {
   private let daemon: OpaquePointer
 
-  /// Starts a daemon that calls the functions of ``HTTPCallbacks`` for `loop`; nil if libmicrohttpd refuses.
+  /// Starts a daemon that calls the functions of `HTTPCallbacks.swift` for `loop`; nil if libmicrohttpd refuses.
   ///
   /// The loop must outlive the daemon.
   init?(loop: HTTPServerLoop, listener: Int32) {

@@ -25,7 +25,7 @@ struct StateRecordWriter {
   }
 }
 
-/// Reads what ``StateWriter`` wrote; after the first field that is missing, every field is nil.
+/// Reads what ``StateRecordWriter`` wrote; after the first field that is missing, every field is nil.
 struct StateRecordReader {
   private var rest: ArraySlice<UInt8>
 

@@ -1,6 +1,6 @@
 internal import ReachabilityModel
 
-/// The reported paths of targets with ``TargetTable/EvaluationMode/address``, and the losses that wait for the settle time.
+/// The reported paths of targets with ``EngineTargetTable/EvaluationMode/address``, and the losses that wait for the settle time.
 ///
 /// What ``DebouncedVerdict`` is for one verdict, as columns for a hundred thousand targets.
 struct Debouncer {
@@ -45,7 +45,7 @@ struct Debouncer {
   /// Records the path that was reported for a member of a uniform class.
   mutating func setReported(_ path: PathID, of target: EngineTargetID) { reported[Int(target)] = path }
 
-  /// Replaces all identifiers after ``PathInterner/compact(keeping:)``.
+  /// Replaces all identifiers after ``EnginePathInterner/compact(keeping:)``.
   mutating func mapPaths(_ transform: (PathID) -> PathID) { reported = reported.map(transform) }
 
   // MARK: - Reporting

@@ -9,11 +9,11 @@ struct EngineChangeList {
     let to: PathID
   }
 
-  /// A target with ``TargetTable/EvaluationMode/address`` has a new path; identifiers only, because there may be a hundred
+  /// A target with ``EngineTargetTable/EvaluationMode/address`` has a new path; identifiers only, because there may be a hundred
   /// thousand changes.
   struct PathChange {
     let target: EngineTargetID
-    /// ``PathInterner/none`` before the first verdict.
+    /// ``EnginePathInterner/none`` before the first verdict.
     let from: PathID
     let to: PathID
   }

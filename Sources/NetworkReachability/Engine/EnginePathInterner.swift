@@ -1,6 +1,6 @@
 internal import ReachabilityModel
 
-/// Identifies a path in a ``PathInterner``, in as few bits as a ``TargetID``; negative for no path.
+/// Identifies a path in a ``EnginePathInterner``, in as few bits as a ``EngineTargetID``; negative for no path.
 typealias PathID = Int32
 
 /// Stores each distinct path of the watched targets once, so that ten thousand targets behind one router share a path.

@@ -14,7 +14,7 @@ struct EngineTargetAddressIndex {
   private(set) var transports: [TransportSelector?] = []
   /// The class of each address, ``unclassified`` or ``individual``.
   var classes: [ForwardingClassID] = []
-  /// The path of each address in the last reading; ``PathInterner/none`` before the first.
+  /// The path of each address in the last reading; ``EnginePathInterner/none`` before the first.
   var paths: [PathID] = []
 
   /// The target is no longer watched.

@@ -2,7 +2,7 @@ internal import ReachabilityModel
 
 /// Evaluates all watched targets: composes who is watched, what a change affects, and what was reported.
 ///
-/// ``TargetTable`` has the targets, ``ForwardingClasses`` those that share routes, ``IndividualWatches`` the others (pairs,
+/// ``EngineTargetTable`` has the targets, ``ForwardingClasses`` those that share routes, ``IndividualWatches`` the others (pairs,
 /// scoped targets, names, special addresses), ``Debouncer`` the reported paths. A changed route costs one lookup for each
 /// class or individual target in its prefix.
 ///

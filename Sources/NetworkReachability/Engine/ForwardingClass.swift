@@ -1,6 +1,6 @@
 internal import ReachabilityModel
 
-/// Identifies a ``ForwardingClass``, in as few bits as a ``TargetID``.
+/// Identifies a ``ForwardingClass``, in as few bits as a ``EngineTargetID``.
 typealias ForwardingClassID = Int32
 
 /// The watched addresses to which the same routes apply: one lookup answers for all of them (ADR 15).
@@ -19,7 +19,7 @@ struct ForwardingClass {
   var query: RouteQuery?
   /// The prefix and table of the route found, to ignore changes that cannot matter; nil when the lookup failed.
   var match: RouteChanges.Block?
-  /// The path of all members, unless each has its own; ``PathInterner/none`` before the first answer.
+  /// The path of all members, unless each has its own; ``EnginePathInterner/none`` before the first answer.
   var path = EnginePathInterner.none
   /// Every member has this path and it was reported.
   ///

@@ -185,7 +185,7 @@ struct ForwardingClasses {
   /// All path identifiers in use.
   var usedPaths: [[PathID]] { [indexes[0].paths, indexes[1].paths, classes.compactMap { $0?.path }] }
 
-  /// Replaces all identifiers after ``PathInterner/compact(keeping:)``.
+  /// Replaces all identifiers after ``EnginePathInterner/compact(keeping:)``.
   mutating func mapPaths(_ transform: (PathID) -> PathID) {
     for family in indexes.indices { indexes[family].paths = indexes[family].paths.map(transform) }
     for id in classes.indices {

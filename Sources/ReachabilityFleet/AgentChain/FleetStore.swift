@@ -10,7 +10,7 @@ public protocol FleetStore: AnyObject, Sendable {
   /// - Parameters:
   ///   - number: the number of the last event that is published.
   ///   - limit: the number of changes; with the limit of a message's bytes, at least one.
-  ///   - completion: receives the changes; ``Outbox`` collapses them when there are more than its limits permit.
+  ///   - completion: receives the changes; ``FleetOutbox`` collapses them when there are more than its limits permit.
   func changes(
     after number: UInt64, limit: Int, completion: @escaping @Sendable (Result<FleetOutboxPage, FleetStoreError>) -> Void
   )
