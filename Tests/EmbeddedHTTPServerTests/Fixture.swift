@@ -1,6 +1,7 @@
 import Glibc
 import Locks
 import Synchronization
+import TestSupport
 
 @testable import EventStreams
 @testable import EmbeddedHTTPServer
@@ -80,11 +81,19 @@ final class Fixture: Sendable {
 
   /// Waits for something to become true; a broken server makes it return false after a generous time.
   func eventually(_ condition: (HTTPServer.Counters) -> Bool) -> Bool {
-    for _ in 0..<4000 {
-      if condition(server.counters) { return true }
-      usleep(5_000)
-    }
-    return condition(server.counters)
+    TestSupport.eventually { condition(server.counters) }
+  }
+
+  /// Waits until the server refuses connections.
+  func waitUntilRefusing() { TestSupport.eventually { (try? client()) == nil } }
+
+  /// The turns of the loop in some time, and the milliseconds that passed: a loop without a pause takes tens of thousands
+  /// of turns a second.
+  func turns(in time: Duration) -> (count: UInt64, milliseconds: UInt64) {
+    pause(.milliseconds(100), because: "what the test did before may need turns")
+    let (turns, start) = (server.loopTurns, ContinuousClock.now)
+    pause(time, because: "only its turns in some time distinguish a loop that rests")
+    return (server.loopTurns - turns, UInt64((.now - start) / .milliseconds(1)))
   }
 }
 

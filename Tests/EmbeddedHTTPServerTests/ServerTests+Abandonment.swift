@@ -27,8 +27,7 @@ extension ServerTests {
       }
 
       func promise() throws -> HTTPPromise {
-        for _ in 0..<4000 where promises.peek == nil { usleep(1_000) }
-        return try #require(promises.take())
+        try #require(promises.wait())
       }
     }
 

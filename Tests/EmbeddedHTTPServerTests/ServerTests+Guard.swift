@@ -1,5 +1,6 @@
 import Glibc
 import Locks
+import TestSupport
 import Testing
 
 @testable import EventStreams
@@ -55,7 +56,7 @@ extension ServerTests {
         while fixture.server.counters.connections > 0 {
           slowLine.sendByte()
           slowHead.sendByte()
-          usleep(20_000)
+          pause(.milliseconds(20), because: "the client sends slowly")
         }
       }
       #expect(fixture.eventually { $0.expired == 2 && $0.connections == 0 })

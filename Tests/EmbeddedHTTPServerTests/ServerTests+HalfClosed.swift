@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import TestSupport
 import Testing
 
 @testable import EventStreams
@@ -40,8 +41,7 @@ extension ServerTests {
     }
 
     private func promise() throws -> HTTPPromise {
-      for _ in 0..<4000 where shelf.peek == nil { usleep(1_000) }
-      return try #require(shelf.take())
+      try #require(shelf.wait())
     }
 
     @Test("Promises and long polls are answered", arguments: ["/later", "/wait"])
@@ -108,7 +108,7 @@ extension ServerTests {
       let fixture = try fixture()
       let client = try ask(fixture, "/later", version: "1.0")
       let promise = try promise()
-      usleep(UInt32(2 * Limits.halfClosed.nanoseconds / 1000))
+      pause(Limits.halfClosed * 2, because: "an interim response would be sent within this time")
       #expect(fixture.server.counters.connections == 1)
       promise.fulfil(HTTPResponse(status: 201))
       #expect(try client.response().status == 201)

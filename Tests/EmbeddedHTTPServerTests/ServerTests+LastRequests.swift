@@ -1,5 +1,6 @@
 import Glibc
 import Locks
+import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
@@ -20,8 +21,7 @@ extension ServerTests {
     /// Connects and asks, again and again, until the server refuses connections.
     private func ask(_ address: ListenAddress, _ outcome: borrowing Locked<Outcome>) {
       while let client = try? RawClient(address) {
-        // A client that is a round trip away is connected this long before it asks.
-        usleep(1_000)
+        pause(.milliseconds(1), because: "a client that is a round trip away is connected this long before it asks")
         client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         let answer = Result { try client.receiveAll() }
         outcome.withLock { outcome in
@@ -40,7 +40,7 @@ extension ServerTests {
         let fixture = try Fixture()
         let outcome = Locked(Outcome())
         let joins = (0..<Self.clients).map { _ in onThread { [fixture] in ask(fixture.address, outcome) } }
-        while outcome.withLock({ $0.answered }) < 100 { usleep(1_000) }
+        #expect(fixture.eventually { _ in outcome.withLock { $0.answered } >= 100 })
         fixture.server.stopAccepting()
         fixture.server.endStreams()
         fixture.server.stop(grace: .seconds(20))
@@ -58,7 +58,7 @@ extension ServerTests {
       let half = try fixture.client()
       half.send("GET /half HTTP/1.1\r\nHost")
       let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(20)) }
-      while (try? fixture.client()) != nil { usleep(1_000) }
+      fixture.waitUntilRefusing()
       early.send("GET /early HTTP/1.1\r\nHost: a\r\n\r\n")
       half.send(": a\r\n\r\n")
       #expect(try early.receiveAll().hasSuffix("GET /early [] a "))

@@ -1,5 +1,6 @@
 import Glibc
 import Locks
+import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
@@ -19,6 +20,11 @@ extension ServerTests {
         }
       }
       var peek: Value? { value.withLock { $0 } }
+      /// Takes the value as soon as there is one.
+      func wait() -> Value? {
+        eventually { peek != nil }
+        return take()
+      }
     }
 
     @Test("Replacing a shared body under load keeps responses whole")
@@ -46,7 +52,7 @@ extension ServerTests {
         current.put(
           SharedResponseBody(
             headers: ["X-Letter": String(UnicodeScalar(letter))], bytes: [UInt8](repeating: letter, count: 5000)))
-        usleep(100)
+        pause(.microseconds(100), because: "a body is sent more than once before the next one replaces it")
       }
       for wait in waits { wait() }
       #expect(torn.value == 0)
@@ -57,14 +63,6 @@ extension ServerTests {
       { request in request.path == "/later" ? .later { shelf.put($0) } : Fixture.echo(request) }
     }
 
-    private func take(_ shelf: Shelf<HTTPPromise>) -> HTTPPromise? {
-      for _ in 0..<4000 {
-        if let promise = shelf.take() { return promise }
-        usleep(1_000)
-      }
-      return nil
-    }
-
     @Test("A promise is fulfilled once from another thread")
     func fulfilled() throws {
       let shelf = Shelf<HTTPPromise>()
@@ -72,7 +70,7 @@ extension ServerTests {
       let client = try fixture.client()
       for number in 1...20 {
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-        let promise = try #require(take(shelf))
+        let promise = try #require(shelf.wait())
         onThread {
           promise.fulfil(HTTPResponse(body: .bytes(Array("\(number)".utf8))))
           promise.fulfil(HTTPResponse(body: .bytes(Array("again".utf8))))
@@ -107,7 +105,7 @@ extension ServerTests {
       let client = try fixture.client()
       client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.response().status == 500)
-      try #require(take(shelf)).fulfil(HTTPResponse(status: 201))
+      try #require(shelf.wait()).fulfil(HTTPResponse(status: 201))
       client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.response().status == 200)
     }
@@ -120,7 +118,7 @@ extension ServerTests {
       #expect(fixture.eventually { $0.connections == 1 })
       let client = try fixture.client()
       client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-      let promise = try #require(take(shelf))
+      let promise = try #require(shelf.wait())
       if byReset { client.reset() } else { client.close() }
       #expect(fixture.eventually { $0.connections == 1 })
       #expect(fixture.server.counters.expired == 0)
@@ -137,7 +135,7 @@ extension ServerTests {
       let fixture = try Fixture(handler: Self.later(shelf))
       let client = try fixture.client()
       client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-      let promise = try #require(take(shelf))
+      let promise = try #require(shelf.wait())
       fixture.server.stop()
       promise.fulfil(HTTPResponse())
       #expect(try client.receiveAll().isEmpty)
@@ -150,9 +148,9 @@ extension ServerTests {
       let fixture = try Fixture(configure: { $0.requestHeadTime = .seconds(120) }, handler: Self.later(shelf))
       let client = try fixture.client()
       client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-      let promise = try #require(take(shelf))
+      let promise = try #require(shelf.wait())
       let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(120)) }
-      while (try? fixture.client()) != nil { usleep(1000) }
+      fixture.waitUntilRefusing()
       promise.fulfil(HTTPResponse(body: .bytes(Array("done".utf8))))
       #expect(try client.response().text == "done")
       #expect(fixture.eventually { _ in !fixture.server.isServing })

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import EventStreams
@@ -151,7 +152,7 @@ extension ServerTests {
         #expect(try client.response().status == 200, "\(size)")
         for part in stride(from: 0, to: text.utf8.count, by: 700) {
           client.send(Array(Array(text.utf8)[part..<min(part + 700, text.utf8.count)]))
-          usleep(500)
+          pause(.microseconds(500), because: "the next part arrives in a packet of its own")
         }
         #expect(try client.response().status == 200, "\(size) in packets")
       }

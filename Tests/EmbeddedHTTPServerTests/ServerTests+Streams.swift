@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import EventStreams
@@ -80,7 +81,7 @@ extension ServerTests {
           if (try? client.body(until: "number 10000 of many\n")) != expected { wrong.add() }
         }
       }
-      while ready.value < 8 { usleep(1000) }
+      #expect(fixture.eventually { _ in ready.value == 8 })
       for id in 1...10_000 { append(log, id, "event number \(id) of many\n") }
       for wait in waits { wait() }
       #expect(wrong.value == 0)
@@ -147,14 +148,15 @@ extension ServerTests {
       try quick.head()
       #expect(fixture.eventually { $0.streams == 2 })
       let line = String(repeating: "x", count: 9_000)
-      for id in 1...1000 {
+      var id = 0
+      try eventually {
+        id += 1
         append(log, id, "\(line)\(id)\n")
         try quick.body(until: "x\(id)\n")
-        if fixture.server.counters.streamsLagged == 1 { break }
-        usleep(1000)
+        return fixture.server.counters.streamsLagged == 1
       }
       #expect(fixture.eventually { $0.streamsLagged == 1 && $0.streams == 1 })
-      append(log, 5000, "last\n")
+      append(log, id + 1, "last\n")
       try quick.body(until: "last\n")
       slow.close()
     }

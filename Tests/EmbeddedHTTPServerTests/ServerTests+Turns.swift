@@ -45,14 +45,10 @@ extension ServerTests {
       }
     }
 
-    /// A loop that polls without a pause takes tens of thousands of turns a second, one that waits for handshakes or
-    /// bodies with a pause less than one a millisecond.
-    private func expectRest(_ fixture: Fixture, _ comment: Comment) {
-      usleep(100_000)
-      let (turns, start) = (fixture.server.loopTurns, MonotonicInstant.now.nanoseconds)
-      usleep(200_000)
-      let milliseconds = UInt64((MonotonicInstant.now.nanoseconds - start) / 1_000_000)
-      #expect(fixture.server.loopTurns - turns < 2 * milliseconds, comment)
+    /// A loop that waits for handshakes or bodies with a pause takes less than one turn a millisecond.
+    fileprivate static func expectRest(_ fixture: Fixture, _ comment: Comment) {
+      let turns = fixture.turns(in: .milliseconds(200))
+      #expect(turns.count < 2 * turns.milliseconds, comment)
     }
 
     @Test("The loop rests while a client waits, and after it has closed", arguments: inputs)
@@ -62,9 +58,9 @@ extension ServerTests {
       // A server that does not read on takes no more than the socket's buffers.
       ListeningSocket.set(client.descriptor, SOL_SOCKET, SO_SNDBUF, 1 << 20)
       client.send(bytes)
-      expectRest(fixture, "\(name)")
+      Self.expectRest(fixture, "\(name)")
       client.close()
-      expectRest(fixture, "\(name), closed")
+      Self.expectRest(fixture, "\(name), closed")
     }
 
     @Test("The loop rests while a body waits for which a head leaves no memory")
@@ -77,7 +73,7 @@ extension ServerTests {
         client.send(start + String(repeating: "a", count: size - start.utf8.count - 4) + "\r\n\r\n")
         return client
       }
-      expectRest(fixture, "\(clients.count) heads")
+      Self.expectRest(fixture, "\(clients.count) heads")
     }
   }
 }
@@ -90,10 +86,6 @@ extension ServerTests.TLS {
     let client = try SecureClient(fixture.address, version: "TLS1.3")
     try client.shakeHands()
     try client.send(bytes)
-    usleep(100_000)
-    let (turns, start) = (fixture.server.loopTurns, MonotonicInstant.now.nanoseconds)
-    usleep(200_000)
-    let milliseconds = UInt64((MonotonicInstant.now.nanoseconds - start) / 1_000_000)
-    #expect(fixture.server.loopTurns - turns < 2 * milliseconds, "\(name)")
+    ServerTests.Turns.expectRest(fixture, "\(name)")
   }
 }

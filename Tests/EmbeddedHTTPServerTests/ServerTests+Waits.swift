@@ -1,5 +1,6 @@
 import Glibc
 import Locks
+import TestSupport
 import Testing
 
 @testable import EmbeddedHTTPServer
@@ -26,10 +27,7 @@ extension ServerTests {
       }
 
       func takeAll(_ count: Int) -> [HTTPPromise] {
-        for _ in 0..<4000 {
-          if promises.withLock({ $0.count }) >= count { break }
-          usleep(1_000)
-        }
+        eventually { promises.withLock { $0.count } >= count }
         return promises.withLock { promises in
           defer { promises = [] }
           return promises
@@ -74,7 +72,7 @@ extension ServerTests {
     func slowHandler() throws {
       let bench = Bench()
       let fixture = try Fixture.serving { _ in
-        usleep(2_200_000)
+        pause(.milliseconds(2_200), because: "the handler needs longer than the limit of its wait")
         return .wait(
           HTTPWait(limit: .seconds(2)) {
             HTTPResponse(status: 304)
@@ -86,8 +84,10 @@ extension ServerTests {
       let client = try fixture.client()
       client.send(Self.request)
       let promises = bench.takeAll(1)
-      // The next turn of the loop has begun, so that an expired timer would have answered.
-      usleep(50_000)
+      // An expired timer would have answered in the next turn of the loop.
+      let turns = fixture.server.loopTurns
+      fixture.server.wake()
+      #expect(fixture.eventually { _ in fixture.server.loopTurns > turns })
       promises.first?.fulfil(HTTPResponse(body: .bytes(Array("done".utf8))))
       #expect(try client.response().text == "done")
     }

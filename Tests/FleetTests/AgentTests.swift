@@ -98,7 +98,7 @@ struct AgentTests {
     #expect(eventually { Set(record.changes("node1").map(\.target)).count == 20 })
     for number in 0..<kills {
       try fixture.namespace.ip("link set d0 \(number.isMultiple(of: 2) ? "down" : "up")")
-      usleep(UInt32.random(in: 10_000...60_000))
+      pause(.milliseconds(Int.random(in: 10...60)), because: "the kill meets any step of the publication")
       agent.child.kill()
       _ = try agent.child.wait()
       agent = try fixture.startAgent()

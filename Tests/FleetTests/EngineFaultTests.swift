@@ -38,7 +38,7 @@ struct EngineFaultTests {
     let leader = fleet.servers[try fleet.leader()]
     leader.signal(SIGSTOP)
     try fleet.flap(5)
-    usleep(10_000_000)
+    pause(.seconds(10), because: "the others elect another leader")
     leader.signal(SIGCONT)
     try fleet.expectNoLoss(since: baselines)
   }
@@ -50,7 +50,7 @@ struct EngineFaultTests {
     let leader = try fleet.leader()
     try fleet.connect(.server(leader), false)
     try fleet.flap(5)
-    usleep(15_000_000)
+    pause(.seconds(15), because: "the others elect another leader, and clients leave the old one")
     try fleet.connect(.server(leader), true)
     try fleet.flap(2)
     try fleet.expectNoLoss(since: baselines)
@@ -65,7 +65,7 @@ struct EngineFaultTests {
     let leader = try fleet.leader()
     try fleet.separate(leader, true)
     try fleet.flap(5)
-    usleep(15_000_000)
+    pause(.seconds(15), because: "the others elect another leader, and clients leave the old one")
     try fleet.separate(leader, false)
     try fleet.flap(2)
     try fleet.expectNoLoss(since: baselines)

@@ -97,9 +97,9 @@ final class FleetFixture: Sendable {
   func flap(_ times: Int = 1) throws {
     for _ in 0..<times {
       try namespace.ip("link set d0 down")
-      usleep(60_000)
+      pause(.milliseconds(60), because: "a shorter outage is no change")
       try namespace.ip("link set d0 up")
-      usleep(60_000)
+      pause(.milliseconds(60), because: "a shorter outage is no change")
     }
   }
 }

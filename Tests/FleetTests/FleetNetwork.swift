@@ -238,7 +238,7 @@ final class FleetNetwork {
     for _ in 0..<times {
       for state in ["down", "up"] {
         for index in agents.indices { try namespaces[.agent(index)]?.ip("link set d0 \(state)") }
-        usleep(60_000)
+        pause(.milliseconds(60), because: "a shorter outage is no change")
       }
     }
   }

@@ -41,7 +41,7 @@ final class HoppingSubscriber: Sendable {
         state.withLock { $0.add(event) }
       }
     } catch {
-      usleep(20_000)
+      pause(.milliseconds(20), because: "its attempts to connect must not fill the processor")
     }
   }
 

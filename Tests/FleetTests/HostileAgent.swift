@@ -23,7 +23,7 @@ final class HostileAgent: Sendable {
         guard let address = addresses.randomElement(using: &random),
           let client = try? RawClient(port: port, user: "evil", in: namespace, address: address)
         else {
-          usleep(200_000)
+          pause(.milliseconds(200), because: "its attempts to connect must not fill the processor")
           continue
         }
         for _ in 0..<200 where !client.isClosed && !isStopped.withLock(\.self) {

@@ -54,17 +54,17 @@ struct HostileHistoryTests {
     case 2:
       try fleet.connect(.agent(0), false)
       try fleet.flap(2)
-      usleep(8_000_000)
+      pause(.seconds(8), because: "the silence after which a member counts as lost is shorter")
       try fleet.connect(.agent(0), true)
     case 3:
       let leader = fleet.servers[try fleet.leader()]
       leader.signal(SIGSTOP)
       try fleet.flap(2)
-      usleep(5_000_000)
+      pause(.seconds(5), because: "the others elect another leader")
       leader.signal(SIGCONT)
     default:
       fleet.agents[1].child.kill(SIGSTOP)
-      usleep(8_000_000)
+      pause(.seconds(8), because: "the silence after which a member counts as lost is shorter")
       fleet.agents[1].child.kill(SIGCONT)
     }
   }

@@ -31,7 +31,7 @@ struct MemberFaultTests {
     let baselines = fleet.baselines
     try fleet.connect(.agent(0), false)
     try fleet.flap(5)
-    usleep(15_000_000)
+    pause(.seconds(15), because: "the connections are lost on both sides after this time")
     try fleet.connect(.agent(0), true)
     try fleet.expectNoLoss(since: baselines)
   }
@@ -42,7 +42,7 @@ struct MemberFaultTests {
     let baselines = fleet.baselines
     try fleet.connect(.replica(0), false)
     try fleet.flap(5)
-    usleep(15_000_000)
+    pause(.seconds(15), because: "the connections are lost on both sides after this time")
     try fleet.flap(2)
     try fleet.connect(.replica(0), true)
     try fleet.expectNoLoss(since: baselines)
@@ -55,8 +55,7 @@ struct MemberFaultTests {
     try fleet.loseReplies(to: .agent(0), true)
     try fleet.flap(2)
     #expect(eventually { fleet.record.changes("node0").count > baselines[0] }, "the publication arrives")
-    // Until the agent has noticed that the connection is lost.
-    usleep(15_000_000)
+    pause(.seconds(15), because: "the agent notices that the connection is lost")
     try fleet.loseReplies(to: .agent(0), false)
     try fleet.flap(1)
     try fleet.expectNoLoss(since: baselines)
@@ -72,8 +71,7 @@ struct MemberFaultTests {
     for offset in ["86400", "-86400", "0"] {
       _ = try control.write(offset, as: "offset")
       try fleet.flap(2)
-      // Longer than the silence after which an agent counts as lost.
-      usleep(8_000_000)
+      pause(.seconds(8), because: "the silence after which an agent counts as lost is shorter")
       try fleet.expectNoLoss(since: baselines)
     }
     #expect(fleet.subscribers.allSatisfy { $0.lost.isEmpty })
@@ -107,13 +105,13 @@ struct MemberFaultTests {
     let baselines = fleet.baselines
     fleet.replicas[0].child.kill(SIGSTOP)
     try fleet.flap(3)
-    usleep(10_000_000)
+    pause(.seconds(10), because: "the silence after which a member counts as lost is shorter")
     fleet.replicas[0].child.kill(SIGCONT)
     try fleet.flap(1)
     try fleet.expectNoLoss(since: baselines)
     #expect(fleet.subscribers.allSatisfy { Set($0.lost).isSubset(of: ["replica0"]) })
     fleet.agents[0].child.kill(SIGSTOP)
-    usleep(10_000_000)
+    pause(.seconds(10), because: "the silence after which a member counts as lost is shorter")
     fleet.agents[0].child.kill(SIGCONT)
     try fleet.flap(2)
     try fleet.expectNoLoss(since: baselines)

@@ -99,8 +99,7 @@ struct OperationTests {
       """, as: "replica1.yaml")
     let replica = try Member(namespace, "replica", file)
     #expect(eventually { replica.child.errors.contains("max_file_store") }, "\(replica.child.errors)")
-    // It is tried again every second or two, and said once.
-    usleep(5_000_000)
+    pause(.seconds(5), because: "it is tried again every second or two, and reported once")
     #expect(replica.child.errors.split(separator: "\n").count { $0.contains("max_file_store") } == 1)
   }
 

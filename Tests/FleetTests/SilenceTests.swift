@@ -52,11 +52,10 @@ struct SilenceTests {
           let lost = (try? fleet.replicas[0].get("/fleet/agents?state=lost")) ?? ""
           return Self.killed.allSatisfy { lost.contains("\"node\($0)\"") }
         })
-      usleep(3_000_000)
+      pause(.seconds(3), because: "no other verdict may follow")
       #expect(Self.verdicts(fleet)[before...] == [.unknown], "round \(round)")
       for agent in Self.killed {
-        // Their heartbeats have other times.
-        usleep(UInt32.random(in: 0...900_000))
+        pause(.milliseconds(Int.random(in: 0...900)), because: "the heartbeats of agents have other times")
         try fleet.restartAgent(agent)
       }
     }

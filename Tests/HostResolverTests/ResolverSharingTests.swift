@@ -154,7 +154,7 @@ import Testing
     defer { server.stop() }
     let resolver = try await withOpenSocket(server, timeout: .seconds(600))
     async let asked = resolver.bytes("two.test")
-    try await Task.sleep(for: .milliseconds(50))
+    try await waitUntil { server.hasIgnored("two.test") }
     resolver.flush()
     #expect(try await asked == [four])
     #expect(try await resolver.bytes("three.test") == [four])

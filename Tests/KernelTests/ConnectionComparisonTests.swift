@@ -50,10 +50,9 @@ import Testing
         let question = random.question()
         // The kernel may still be working on a change: a link without carrier, an advertisement.
         var difference: String?
-        for _ in 0..<50 {
+        try eventually(within: .seconds(1)) {
           difference = try compare(question, monitor, pair.client)
-          if difference == nil { break }
-          usleep(20_000)
+          return difference == nil
         }
         if let difference {
           let state = wrong.isEmpty ? "\n" + (try random.dump(pair.client)) : ""

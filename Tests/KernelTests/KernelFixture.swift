@@ -96,8 +96,7 @@ final class KernelFixture {
   func verifyStatus(_ location: SourceLocation = #_sourceLocation) throws -> [StateEvent] {
     try fence()
     if settle > 0 {
-      // A loss that waits began before the fence; it is judged with the first reading after its time.
-      usleep(UInt32(settle) * 1000)
+      pause(.milliseconds(settle), because: "a loss that waits is evaluated with the first reading after its time")
       try fence()
     }
     let answer = try daemon.get("/status")

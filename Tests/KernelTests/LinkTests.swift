@@ -105,8 +105,7 @@ import Testing
     for outage in 1...100 {
       let isLink = outage.isMultiple(of: 2)
       try watch.client.ip(isLink ? "link set c0 down" : "route del default")
-      // An outage that lasts three times the settle time is one; a slow machine may need longer to see it.
-      usleep(30_000)
+      pause(.milliseconds(30), because: "an outage of three times the settle time is one")
       #expect(try watch.nextStatus().line == DefaultRouteTests.gone)
       if isLink { try watch.client.ip("link set c0 up") }
       try watch.client.ip("route add default via 10.9.0.1 dev c0")

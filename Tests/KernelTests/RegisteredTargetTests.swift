@@ -192,9 +192,9 @@ import Testing
     try waitUntilUp(100, daemon)
     let events = try daemon.events("?types=target")
     daemon.child.kill(SIGSTOP)
-    sleep(5)
+    pause(.seconds(5), because: "ten checks of each target are due meanwhile")
     daemon.child.kill(SIGCONT)
-    sleep(2)
+    pause(.seconds(2), because: "checks that the stop has delayed would fail meanwhile")
     let list = try daemon.get("/targets?limit=1000").json["targets"]?.elements ?? []
     #expect(list.count == 100 && list.allSatisfy { $0["state"]?.text == "up" })
     // Nothing was told either: the next event is the first one that the cable makes.

@@ -40,9 +40,8 @@ import Testing
   @Test func lostEventsLeadToAResync() throws {
     var settings = NetlinkSource.Settings()
     settings.receiveBufferBytes = 4096
-    // A slow observer, so that the small buffer overflows behind its back.
     let running = try RunningSource(settings: settings) { _ in
-      usleep(5000)
+      pause(.milliseconds(5), because: "the small buffer overflows while the observer is slow")
       return nil
     }
     let blocks = (0..<2000).map { "10.\(100 + $0 / 256).\($0 % 256).0/24" }

@@ -130,7 +130,7 @@ struct ConcurrencyTests {
       let slow = bench.monitor.listen(on: .queue(DispatchQueue(label: "slow"))) { _ in
         isInside.withLock { $0 = true }
         entered.signal()
-        usleep(2000)
+        pause(.milliseconds(2), because: "a cancel that does not wait returns meanwhile")
         isInside.withLock { $0 = false }
       }
       let (wasInside, done) = (Shared<Bool?>(nil), DispatchSemaphore(value: 0))

@@ -91,7 +91,7 @@ struct RaceTests {
       let subscription = bench.monitor.listen(on: .queue(.global())) { _ in
         isInside.withLock { $0 = true }
         entered.signal()
-        usleep(3000)
+        pause(.milliseconds(3), because: "a cancel that does not wait returns meanwhile")
         isInside.withLock { $0 = false }
       }
       entered.wait()

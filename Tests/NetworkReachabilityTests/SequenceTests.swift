@@ -1,5 +1,6 @@
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @Suite("Updates as an asynchronous sequence")
@@ -47,7 +48,7 @@ struct SequenceTests {
     for _ in 0..<1000 { await Task.yield() }
     bench.monitor.stop()
     let deadline = Task {
-      try? await Task.sleep(for: .seconds(60))
+      await pause(.seconds(60), because: "a reader that does not end fails the test instead of blocking it")
       if !Task.isCancelled { reader.cancel() }
     }
     let statuses = await reader.value

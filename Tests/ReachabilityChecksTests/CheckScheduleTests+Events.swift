@@ -1,5 +1,6 @@
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityChecks
@@ -25,11 +26,10 @@ extension CheckScheduleTests {
     try schedule.configure([try definition("file"), try definition("new")])
     try await state(of: "new", becomes: .up)
     // The event follows the state change.
-    let end = ContinuousClock.now + .seconds(30)
     func isReported() -> Bool {
       recorder.updates.compactMap(\.registeredTarget).contains { $0.definition.id == "new" && $0.status.state == .up }
     }
-    while !isReported(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    #expect(await eventually(within: patience) { () async in isReported() })
     for transition in recorder.updates.compactMap(\.transition) {
       guard case .target(let from, let report, let isRemoved) = transition.change else { continue }
       #expect(!isRemoved || from == report.status.state && transition.causes == [.configuration])

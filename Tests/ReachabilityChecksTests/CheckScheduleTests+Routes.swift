@@ -1,6 +1,7 @@
 import Locks
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityChecks
@@ -33,18 +34,13 @@ extension CheckScheduleTests {
     let schedule = CheckSchedule(monitor: bench.monitor, checker: Checker(monitor: bench.monitor, prober: prober))
     prober.follow(nil)
     schedule.put(try definition("db", "tcp://db.invalid:1"))
-    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
-    while bench.monitor.verdict(of: try CheckTarget("tcp://db.invalid:1").routeTarget) == nil {
-      try await Task.sleep(for: .milliseconds(1))
-    }
+    #expect(await eventually { () async in !prober.open.isEmpty })
+    let route = try CheckTarget("tcp://db.invalid:1").routeTarget
+    #expect(await eventually { () async in bench.monitor.verdict(of: route) != nil })
     prober.follow { _ in Self.result(.up) }
     prober.answer { _ in Self.result(.up) }
     func wait(for state: TargetState) async throws {
-      let end = ContinuousClock.now + .seconds(30)
-      while schedule.report(of: "db")?.status.state != state, ContinuousClock.now < end {
-        try await Task.sleep(for: .milliseconds(2))
-      }
-      #expect(schedule.report(of: "db")?.status.state == state)
+      #expect(await eventually(within: patience) { () async in schedule.report(of: "db")?.status.state == state })
     }
     try await wait(for: .up)
     let told = recorder.updates.compactMap(\.registeredTarget?.status.state)
@@ -116,7 +112,7 @@ extension CheckScheduleTests {
   func overruled() async throws {
     prober.follow(nil)
     schedule.put(try definition("db", "tcp://192.0.2.1:1"))
-    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await eventually { () async in !prober.open.isEmpty })
     // An outdated verdict at the end of the queue, as after reordering.
     let missing = HostVerdict(target: try CheckTarget("tcp://192.0.2.1:1").routeTarget, path: .none(.noRoute))
     schedule.guarded.withLock { $0.routes.observer.take(missing) }

@@ -1,6 +1,7 @@
 import Locks
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityChecks
@@ -28,14 +29,9 @@ struct CheckScheduleTests {
 
   /// Waits until a target is in a state; the limit is long, because the machine may be busy.
   func state(of id: String, becomes state: TargetState) async throws {
-    let end = ContinuousClock.now + .seconds(30)
-    while schedule.report(of: id)?.status.state != state {
-      guard ContinuousClock.now < end else {
-        Issue.record("\(id) is \(String(describing: schedule.report(of: id)?.status)), not \(state)")
-        return
-      }
-      try await Task.sleep(for: .milliseconds(2))
-    }
+    #expect(
+      await eventually(within: patience) { () async in schedule.report(of: id)?.status.state == state },
+      "\(id) is \(String(describing: schedule.report(of: id)?.status)), not \(state)")
   }
 
   @Test("A new target is checked immediately and its change numbered")
@@ -166,12 +162,12 @@ struct CheckScheduleTests {
     let outcomes = Locked<[CheckResult.State?]>([])
     func ask() -> Bool { schedule.check("db") { outcome in outcomes.withLock { $0.append(outcome?.result.state) } } }
     #expect(ask() && ask())
-    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await eventually { () async in !prober.open.isEmpty })
     prober.answer { _ in Self.result(.up) }
     try await state(of: "db", becomes: .up)
     #expect(outcomes.withLock { $0 } == [.up, .up])
     #expect(ask())
-    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await eventually { () async in !prober.open.isEmpty })
     _ = schedule.pause("db")
     #expect(outcomes.withLock { $0.last } == .some(nil) && prober.open.isEmpty)
     #expect(!ask())
@@ -211,7 +207,7 @@ struct CheckScheduleTests {
     let careful = CheckSchedule(monitor: bench.monitor, checker: checker, configuration: .init(policy: { policy }))
     careful.put(try definition("a", "tcp://10.0.0.1:1"), origin: .configuration)
     careful.put(try definition("b", "tcp://10.0.0.2:1"), origin: .runtime)
-    while prober.requests.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await eventually { () async in prober.requests.count >= 2 })
     // On a slow machine one may be due twice.
     let policies = Dictionary(prober.requests.map { ($0.target.description, $0.policy) }, uniquingKeysWith: { $1 })
     #expect(policies["tcp://10.0.0.1:1"] == .some(nil))

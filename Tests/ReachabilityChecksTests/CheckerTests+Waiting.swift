@@ -20,7 +20,7 @@ extension CheckerTests {
     prober.follow { _ in Self.result(.down, .refused) }
     let request = try request("tcp://198.41.0.4:1")
     let waiting = Task { [checker] in await checker.wait(for: [request], timeout: .seconds(60)) { _ in false } }
-    while prober.requests.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(await eventually { () async in prober.requests.count >= 3 })
     let begin = ContinuousClock.now
     for number in 0..<30 {
       let before = prober.requests.count
@@ -48,7 +48,7 @@ extension CheckerTests {
     let waiting = Task { [checker] in
       await checker.wait(for: requests, timeout: .seconds(60)) { $0.contains { $0?.result.state == .up } }
     }
-    while prober.open.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await eventually { () async in prober.open.count == 2 })
     prober.answer { $0.target.port == 2 ? Self.result(.up) : nil }
     let waited = await waiting.value
     #expect(waited.isFulfilled && waited.outcomes.map { $0?.result.state } == [nil, .up])
@@ -58,7 +58,7 @@ extension CheckerTests {
   func longestTimes(_ timeout: Duration) async throws {
     let request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
     let waiting = Task { [checker] in await checker.wait(for: [request], timeout: timeout) { _ in true } }
-    while prober.open.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(await eventually { () async in !prober.open.isEmpty })
     prober.answer { _ in Self.result(.up) }
     #expect(await waiting.value.isFulfilled)
   }

@@ -137,9 +137,9 @@ struct RestoredBackupTests {
       let child = try StoreDaemon.launch(fixture, data, nil, [:], ["--listen", "192.0.2.1:80"])
       #expect(try child.wait() != .exited(0))
     case .killedDuringStart:
-      for microseconds in stride(from: 0, to: 60_000, by: 4_000) {
+      for milliseconds in stride(from: 0, to: 60, by: 4) {
         let child = try StoreDaemon.launch(fixture, data)
-        usleep(UInt32(microseconds))
+        pause(.milliseconds(milliseconds), because: "each kill meets another step of the start")
         child.kill()
         _ = try child.wait()
         // Two kills in a row would set the database aside.

@@ -48,6 +48,8 @@ public final class DNSServer: Sendable {
     /// The ports that datagrams came from, and those of them that are no longer heard.
     var ports: Set<UInt16> = []
     var unheard: Set<UInt16> = []
+    /// The names that these asked for.
+    var ignored: Set<String> = []
   }
 
   /// The port on 127.0.0.1.
@@ -119,6 +121,9 @@ public final class DNSServer: Sendable {
   /// Hears nothing more from the sockets that have sent datagrams, as if they sent from an address that is gone.
   public func ignoreKnownSockets() { state.withLock { $0.unheard = $0.ports } }
 
+  /// Whether a question about a name came from one of these sockets.
+  public func hasIgnored(_ name: String) -> Bool { state.withLock { $0.ignored.contains(name) } }
+
   /// Sends the answers that were held back.
   public func release() {
     let held = state.withLock { state in
@@ -156,7 +161,9 @@ public final class DNSServer: Sendable {
     guard let message = DNSMessage(query: bytes) else { return }
     let isHeard = state.withLock { state in
       state.ports.insert(peer.sin_port)
-      return !state.unheard.contains(peer.sin_port)
+      guard state.unheard.contains(peer.sin_port) else { return true }
+      state.ignored.insert(message.name)
+      return false
     }
     guard isHeard else { return }
     let destination = peer

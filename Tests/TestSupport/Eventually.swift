@@ -20,6 +20,18 @@ public func eventually<Failure: Error>(
   }
 }
 
+/// Sleeps, in the rare test that has no condition to wait for: a fault must last, a client must be slow, or nothing may happen.
+///
+/// TidyTests allow no other sleep, and count these.
+///
+/// - Parameters:
+///   - time: as short as the reason allows.
+///   - reason: what the time is for.
+public func pause(_ time: Duration, because reason: StaticString) { usleep(UInt32(time / .microseconds(1))) }
+
+/// Sleeps without blocking a thread; see the other one.
+public func pause(_ time: Duration, because reason: StaticString) async { try? await Task.sleep(for: time) }
+
 /// Waits without blocking a thread until a condition holds.
 ///
 /// - Parameters:

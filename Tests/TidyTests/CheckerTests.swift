@@ -118,6 +118,12 @@ struct CheckerTests {
     #expect(found("precondition(a); preconditionFailure()") == 0)
   }
 
+  @Test("Sleeps are found in code only")
+  func sleeps() {
+    #expect(Checks.sleeps(file("usleep(1); sleep(2)\ntry await Task.sleep(for: .seconds(1))\n")).count == 3)
+    #expect(Checks.sleeps(file("pause(.seconds(1), because: \"sleep(1)\") // usleep(1)\nsleep.end()\n")).isEmpty)
+  }
+
   @Test("Notes are found in comments, too")
   func notes() {
     #expect(Checks.notes(file("// TO" + "DO: later\nlet a = 1 // FIX" + "ME\n")).count == 2)

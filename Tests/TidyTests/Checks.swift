@@ -107,6 +107,13 @@ enum Checks {
     }
   }
 
+  /// Calls that sleep without a reason.
+  static func sleeps(_ file: SourceFile) -> [String] {
+    let calls: Set<Substring> = ["sleep", "usleep", "nanosleep"]
+    return CodeText.words(file.code).filter { calls.contains($0.word) && $0.after == "(" }
+      .map { "\(file.path):\($0.line): \($0.word)" }
+  }
+
   /// Notes of unfinished work, also in comments.
   static func notes(_ file: SourceFile) -> [String] {
     // Split, so that this file is not found itself.

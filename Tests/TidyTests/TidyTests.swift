@@ -94,6 +94,16 @@ struct TidyTests {
     #expect(tree.files.flatMap(Checks.notes).isEmpty)
   }
 
+  @Test("Tests sleep only with a reason, in few places")
+  func sleeps() {
+    let tests = tree.files.filter { !$0.isSource && $0.module != "TestSupport" }
+    #expect(tests.flatMap(Checks.sleeps) == [])
+    let reasons = tests.filter { $0.module != "TidyTests" }.flatMap { file in
+      CodeText.words(file.code).filter { $0.word == "because" && $0.after == ":" }
+    }
+    #expect(reasons.count <= 43, "write a smaller number when there are fewer")
+  }
+
   @Test("Every file belongs to a target, and every target has files")
   func targets() throws {
     let targets = Checks.targets(inManifest: try #require(tree.read("Package.swift")))

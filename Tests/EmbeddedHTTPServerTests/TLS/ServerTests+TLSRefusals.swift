@@ -60,7 +60,7 @@ extension ServerTests.TLS {
     while try client.step() { client = try SecureClient(fixture.address, version: version) }
     try client.waitForBytes()
     let stopped = onThread { [fixture] in fixture.server.stop(grace: .seconds(120)) }
-    while (try? fixture.client()) != nil { usleep(1000) }
+    fixture.waitUntilRefusing()
     try client.shakeHands()
     try client.send("GET /last HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(try client.receiveAll().hasSuffix("GET /last [] a "))

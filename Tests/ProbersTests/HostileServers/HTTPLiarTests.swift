@@ -110,7 +110,7 @@ struct HTTPLiarTests {
       Self.say("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", to: peer)
       for _ in 0..<100 {
         Self.say("x", to: peer)
-        usleep(20_000)
+        pause(.milliseconds(20), because: "the server sends slowly")
       }
     }
     #expect(result.state == .down)

@@ -58,8 +58,7 @@ import Testing
   @Test func waitEndsWhenThePortAnswers() throws {
     let port = try Self.freePort()
     let waiting = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--timeout", "60s"])
-    // It must be refused at least once.
-    Thread.sleep(forTimeInterval: 0.3)
+    pause(.milliseconds(300), because: "it is refused at least once")
     #expect(waiting.poll() == nil)
     let service = try RunningService(listen: ["127.0.0.1:\(port)"])
     #expect(try waiting.wait(within: .seconds(60)) == .exited(0))
