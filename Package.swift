@@ -260,6 +260,7 @@ let package = Package(
     tests(
       "EmbeddedHTTPServerTests",
       ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
+    tests("EventStreamsTests", ["EventStreams", "Locks", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree", "TestSupport"]),
     tests("JSONFormatTests", ["JSONFormat"]),
     tests(
@@ -309,11 +310,16 @@ let package = Package(
     tests("StoreRobustnessTests", storeRobustness),
     tests("KernelTests", ["NetworkReachability", "TestSupport", "Locks", "ReachabilityModel", "CNetlink", "reachd"]),
     tests(
+      "ServiceTests",
+      [
+        "Service", "HTTPRouting", "Webhooks", "HostProcess", "EmbeddedHTTPServer", "EventLoop", "History", "Locks",
+        "YAMLTree", "Credentials", "StatusAPI", "NetworkReachability", "ReachabilityChecks", "TestSupport", logging,
+      ]),
+    tests(
       "ReachdTests",
       [
-        "Service", "StatusClient", "HTTPRouting", "Webhooks", "reachd", "HostProcess", "EmbeddedHTTPServer", "Probers",
-        "Locks", "YAMLTree", "Credentials", "Contract", "StatusAPI", "NetworkReachability", "ReachabilityChecks",
-        "TestSupport", logging,
+        "Service", "StatusClient", "reachd", "EmbeddedHTTPServer", "Probers", "Locks", "Credentials", "Contract",
+        "StatusAPI", "TestSupport", logging,
       ]),
     tests("CompressionTests", ["Compression", "CZlib"]),
     tests("StatusPageTests", ["StatusPage"]),

@@ -77,9 +77,9 @@ import Testing
   }
 
   @Test func reloadLogsConfigurationWarnings() throws {
-    let path = try ConfigurationTests.file("settle: 10ms\n")
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let service = try RunningService(["--config", path], environment: ["REACHD_SETLE": "1s"])
+    let file = try TemporaryFile("settle: 10ms\n")
+    defer { withExtendedLifetime(file) {} }
+    let service = try RunningService(["--config", file.path], environment: ["REACHD_SETLE": "1s"])
     let child = service.child
     #expect(eventually { child.errors.contains("unknown environment variable REACHD_SETLE") })
     let digest = String(repeating: "0", count: 64)
@@ -88,7 +88,7 @@ import Testing
       access: { reads: token }
       tokens: [{ id: a, sha256: "\(digest)", scopes: [read], expires: "2020-01-01" }]
       """
-    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    try text.write(toFile: file.path, atomically: true, encoding: .utf8)
     child.kill(SIGHUP)
     for warning in [
       "drainDelay is 2s and is reduced to 500ms, so that requests are completed within the grace of 1s",

@@ -1,11 +1,5 @@
-import Credentials
-import Foundation
-import ReachabilityChecks
-import StatusAPI
 import TestSupport
 import Testing
-
-@testable import Service
 
 /// The limits of targets and checks in the configuration, at the start and with SIGHUP.
 @Suite struct QuotaReloadTests {
@@ -55,29 +49,5 @@ import Testing
     let file = try TemporaryFile("limits: {checksPerSecond: 9}\ntargets: [\(fast)]\n")
     let (end, _, errors) = try Program.run(["serve", "--listen", "127.0.0.1:0", "--config", file.path])
     #expect(end == .exited(78) && errors.contains("limits.checksPerSecond"), "\(end) \(errors)")
-  }
-
-  @Test func theLimitsOfTokensAreRead() throws {
-    let digest = String(repeating: "ab", count: 32)
-    func text(_ limits: String) -> String {
-      "tokens: [{ id: ci, sha256: \(digest), scopes: [check], limits: {\(limits)} }]\n"
-    }
-    let limits = try ConfigurationTests.load(text("targets: 5, minimumInterval: 10s, checksPerSecond: 3")).accountLimits
-    #expect(
-      limits == ["ci": [AccountLimits(targets: 5, minimumInterval: .seconds(10), checksPerSecond: 3)]])
-    for (limits, location) in [
-      ("targets: many", "tokens[0].limits.targets"), ("minimumInterval: 1ms", "tokens[0].limits.minimumInterval"),
-      ("checksPerSecond: 0", "tokens[0].limits.checksPerSecond"),
-      ("changesPerSecond: 0", "tokens[0].limits.changesPerSecond"), ("more: 1", "tokens[0].limits.more"),
-    ] {
-      let diagnostics = try ConfigurationTests.diagnostics(text(limits))
-      #expect(diagnostics.count == 1 && diagnostics[0].contains(location), "\(diagnostics)")
-    }
-    let both = text("targets: 5") + "limits: {targets: 3}\n"
-    #expect(try ConfigurationTests.load(both).scheduleLimits.targets == 3)
-    let lines = [1, 2].map { "- {id: ci, sha256: \(digest), scopes: [check], limits: {targets: \($0)}}\n" }
-    let two = "tokens:\n" + lines.joined()
-    let diagnostics = try ConfigurationTests.diagnostics(two)
-    #expect(diagnostics.count == 1 && diagnostics[0].contains("different limits"), "\(diagnostics)")
   }
 }

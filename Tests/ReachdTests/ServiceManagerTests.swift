@@ -88,15 +88,15 @@ import Testing
 
   @Test func inheritedSocketsUseTheRulesOfTheirAddress() throws {
     let path = "/tmp/reachd-manager-\(getpid()).sock"
-    let file = try ConfigurationTests.file(
+    let file = try TemporaryFile(
       """
       listen: [{ address: "unix:\(path)", reads: token }]
       tokens: [{ id: a, sha256: "\(String(repeating: "ab", count: 32))", scopes: [read] }]
       """)
-    defer { for path in [file, path] { unsafe unlink(path) } }
+    defer { withExtendedLifetime(file) { _ = unsafe unlink(path) } }
     let (descriptor, port) = try Self.listener()
     let local = try Self.localListener(path)
-    let line = "exec 3<&\(descriptor) 4<&\(local) && LISTEN_PID=$$ exec reachd serve --config \(file) --drain-delay 0s"
+    let line = "exec 3<&\(descriptor) 4<&\(local) && LISTEN_PID=$$ exec reachd serve --config \(file.path) --drain-delay 0s"
     let child = try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "2"]))
     close(descriptor)
     close(local)
@@ -115,14 +115,14 @@ import Testing
   }
 
   @Test func rulesWithoutAnInheritedSocketAreAnError() throws {
-    let file = try ConfigurationTests.file(
+    let file = try TemporaryFile(
       """
       listen: [{ address: "127.0.0.1:1", reads: token }]
       tokens: [{ id: a, sha256: "\(String(repeating: "ab", count: 32))", scopes: [read] }]
       """)
-    defer { unsafe unlink(file) }
+    defer { withExtendedLifetime(file) {} }
     let (descriptor, port) = try Self.listener()
-    let line = "exec 3<&\(descriptor) && LISTEN_PID=$$ exec reachd serve --config \(file)"
+    let line = "exec 3<&\(descriptor) && LISTEN_PID=$$ exec reachd serve --config \(file.path)"
     let child = try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "1"]))
     close(descriptor)
     #expect(try child.wait() == .exited(78))

@@ -3,7 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import StatusAPI
 @testable import Service
 
 /// The built program, from outside: what it prints and how it ends.
@@ -171,5 +170,12 @@ import Testing
     let (_, json, _) = try Program.run(["status", "--direct", "--json"])
     let document = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
     #expect((document?["interfaces"] as? [Any])?.isEmpty == false)
+  }
+
+  @Test func configCheckReportsUnknownVariables() throws {
+    let (end, output, errors) = try Program.run(["config", "check"], environment: ["REACHD_ACCESS_READ": "token"])
+    #expect(end == .exited(0))
+    #expect(output.hasPrefix("valid: "))
+    #expect(errors.contains("REACHD_ACCESS_READ (did you mean REACHD_ACCESS_READS?)"), "\(errors)")
   }
 }

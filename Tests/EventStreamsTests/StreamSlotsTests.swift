@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import EventStreams
-@testable import EmbeddedHTTPServer
 
 @Suite("StreamSlots")
 struct StreamSlotsTests {

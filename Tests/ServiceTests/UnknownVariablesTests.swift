@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @testable import Service
@@ -31,12 +30,5 @@ import Testing
     ]
     for setting in Setting.all { environment[setting.variable] = "x" }
     #expect(UnknownVariables.warnings(environment).isEmpty)
-  }
-
-  @Test func configCheckReportsUnknownVariables() throws {
-    let (end, output, errors) = try Program.run(["config", "check"], environment: ["REACHD_ACCESS_READ": "token"])
-    #expect(end == .exited(0))
-    #expect(output.hasPrefix("valid: "))
-    #expect(errors.contains("REACHD_ACCESS_READ (did you mean REACHD_ACCESS_READS?)"), "\(errors)")
   }
 }

@@ -1,9 +1,7 @@
 import EventStreams
 import Testing
 
-@testable import StatusAPI
-
-@Suite struct ClientQueueTests {
+@Suite("ClientQueue") struct ClientQueueTests {
   private func add(_ element: String, of client: String, to queue: inout ClientQueue<String>) -> String? {
     switch queue.add(element, of: client) {
     case .added(_, let removed): removed.map { "removed \($0)" } ?? "added"
