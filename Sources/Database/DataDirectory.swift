@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import Glibc
 
 /// A directory that one process uses, with files that only its owner may read.
@@ -5,15 +6,16 @@ internal import Glibc
 /// The directory is locked, and a file in it, `lock`: a second process is refused although one of them was deleted. The
 /// locks end with the process.
 @safe public final class DataDirectory: Sendable {
+  /// The name of the lock file.
+  public static let lockName = "lock"
+  /// The bytes of the lock file that are read and written: less than a sector, which a disk writes as a whole.
+  public static let recordBytes = 128
+
   /// The path without symbolic links.
   public let path: String
-  /// Whether the file system was read-only when the directory was locked, which had been used before.
-  public let isReadOnly: Bool
-  /// Whether the lock file was created when the directory was opened.
-  public let hasNewLock: Bool
   /// The descriptors keep their numbers when they are opened again.
-  let directory: Int32
-  let lock: Int32
+  private let directory: Int32
+  private let lock: DataDirectoryLock
 
   /// Opens a directory, creates it with mode 0700 if it does not exist, and locks it; nil when another process has.
   ///
@@ -23,26 +25,9 @@ internal import Glibc
   ///
   /// - Parameter location: the path; its parent must exist.
   /// - Throws: the failed system call.
-  public init?(locking location: String) throws(DatabaseFileError) {
+  public convenience init?(locking location: String) throws(DatabaseFileError) {
     if unsafe mkdir(location, 0o700) != 0, errno != EEXIST { throw DatabaseFileError("mkdir", location) }
-    let path = try Self.resolved(location)
-    guard let directory = try Self.lockDirectory(path) else { return nil }
-    let lock: LockFile?
-    do throws(DatabaseFileError) {
-      lock = try Self.lockFile(in: path)
-    } catch {
-      close(directory)
-      throw error
-    }
-    guard let lock else {
-      close(directory)
-      return nil
-    }
-    self.path = path
-    self.directory = directory
-    self.lock = lock.descriptor
-    hasNewLock = lock.isNew
-    isReadOnly = lock.isReadOnly
+    try self.init(location, lock: DataDirectoryLock.file)
   }
 
   /// Opens a directory and locks it without changing anything in it, as on a read-only file system; nil when another process
@@ -50,31 +35,34 @@ internal import Glibc
   ///
   /// - Parameter location: the path of a directory; one that a service has not used has no lock file.
   /// - Throws: the failed system call.
-  public init?(reading location: String) throws(DatabaseFileError) {
-    let path = try Self.resolved(location)
-    guard let directory = try Self.lockDirectory(path) else { return nil }
-    let lock: Int32?
+  public convenience init?(reading location: String) throws(DatabaseFileError) {
+    try self.init(location, lock: DataDirectoryLock.existingFile)
+  }
+
+  private init?(
+    _ location: String, lock open: (_ directory: String) throws(DatabaseFileError) -> DataDirectoryLock?
+  ) throws(DatabaseFileError) {
+    path = try Self.resolved(location)
+    guard let directory = try DataDirectoryLock.directory(path) else { return nil }
     do throws(DatabaseFileError) {
-      lock = try Self.existingLockFile(in: path)
+      guard let lock = try open(path) else {
+        close(directory)
+        return nil
+      }
+      self.directory = directory
+      self.lock = lock
     } catch {
       close(directory)
       throw error
     }
-    guard let lock else {
-      close(directory)
-      return nil
-    }
-    self.path = path
-    self.directory = directory
-    self.lock = lock
-    hasNewLock = false
-    isReadOnly = true
   }
 
   deinit {
-    close(lock)
+    close(lock.descriptor)
     close(directory)
   }
+
+  private var lockPath: String { "\(path)/\(Self.lockName)" }
 
   /// The absolute path without symbolic links (realpath(3)).
   private static func resolved(_ path: String) throws(DatabaseFileError) -> String {
@@ -86,73 +74,72 @@ internal import Glibc
     return text
   }
 
-  /// Whether there is a directory at a path.
-  public static func exists(at path: String) -> Bool {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
+  /// Whether the file system was read-only when the directory was locked, which had been used before.
+  public var isReadOnly: Bool { lock.isReadOnly }
+
+  /// Whether the lock file was created when the directory was opened.
+  public var hasNewLock: Bool { lock.isNew }
 
   /// Releases the locks before the end of the process.
   public func unlock() {
-    flock(lock, LOCK_UN)
+    flock(lock.descriptor, LOCK_UN)
     flock(directory, LOCK_UN)
   }
 
-  /// Creates an empty file with mode 0600 unless it exists; SQLite gives its other files the same mode.
+  // MARK: - Removed and replaced files
+
+  /// Whether the path leads to the directory and to the lock file that this object has locked; true if that cannot be
+  /// determined, as without the permission to search a directory of the path.
+  public var isInPlace: Bool {
+    DataDirectoryLock.leads(path, to: directory) && DataDirectoryLock.leads(lockPath, to: lock.descriptor)
+  }
+
+  /// Locks what the path leads to now, and creates what is missing; afterwards the directory that was locked before is not.
+  ///
+  /// - Returns: false when another process has locked it; then the locks are as before.
+  /// - Throws: the failed system call; then the locks are as before.
+  public func relock() throws(DatabaseFileError) -> Bool {
+    let isReplaced = !DataDirectoryLock.leads(path, to: directory)
+    guard isReplaced || !DataDirectoryLock.leads(lockPath, to: lock.descriptor) else { return true }
+    // A second descriptor of a directory that is locked already would be refused.
+    let newDirectory = isReplaced ? try DataDirectoryLock.directory(path) : directory
+    guard let newDirectory else { return false }
+    defer { if isReplaced { close(newDirectory) } }
+    guard let newLock = try DataDirectoryLock.file(in: path) else { return false }
+    defer { close(newLock.descriptor) }
+    if isReplaced, CSQLite_replace_descriptor(newDirectory, directory, O_CLOEXEC) < 0 {
+      throw DatabaseFileError("dup3", path)
+    }
+    if CSQLite_replace_descriptor(newLock.descriptor, lock.descriptor, O_CLOEXEC) < 0 {
+      throw DatabaseFileError("dup3", lockPath)
+    }
+    return true
+  }
+
+  // MARK: - Record
+
+  /// The first bytes of the lock file; empty if they cannot be read.
+  public var record: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.recordBytes)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(lock.descriptor, $0.baseAddress, $0.count, 0) }
+    return Array(bytes.prefix(max(0, count)))
+  }
+
+  /// Replaces the first bytes of the lock file, at most ``recordBytes``.
   ///
   /// - Throws: the failed system call.
-  public func create(_ name: String) throws(DatabaseFileError) {
-    let path = path + "/" + name
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-    guard descriptor >= 0 else {
-      if errno == EEXIST { return }
-      throw DatabaseFileError("open", path)
+  public func write(record: [UInt8]) throws(DatabaseFileError) {
+    let bytes = record.prefix(Self.recordBytes)
+    let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(lock.descriptor, $0.baseAddress, $0.count, 0) }
+    guard count == bytes.count else {
+      throw DatabaseFileError(operation: "pwrite", path: lockPath, errno: count < 0 ? errno : ENOSPC)
     }
-    // Before SQLite opens it: closing a file that SQLite has open would drop SQLite's locks (POSIX record locks).
-    close(descriptor)
   }
 
-  /// Takes the permissions of a file from all users but its owner, if it exists and is a regular file: a copy that was
-  /// restored has those of the program that wrote it.
+  /// Writes the lock file to the disk (fdatasync(2)).
   ///
-  /// By its path: closing a descriptor of a file that SQLite has open would drop SQLite's locks.
-  ///
-  /// - Throws: the failed system call, as when the file belongs to another user.
-  public func restrict(_ name: String) throws(DatabaseFileError) {
-    let path = path + "/" + name
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else {
-      return
-    }
-    guard unsafe chmod(path, 0o600) == 0 else { throw DatabaseFileError("chmod", path) }
-  }
-
-  /// Renames a file, if it exists; the new name replaces a file of that name.
-  public func rename(_ name: String, to new: String) throws(DatabaseFileError) {
-    guard unsafe Glibc.rename("\(path)/\(name)", "\(path)/\(new)") != 0, errno != ENOENT else { return }
-    throw DatabaseFileError("rename", "\(path)/\(name)")
-  }
-
-  /// Removes a file, if it exists.
-  public func remove(_ name: String) { unsafe unlink("\(path)/\(name)") }
-
-  /// The names of the files.
-  public var names: [String] {
-    guard let stream = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
-        unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
-
-  /// The bytes of a file; 0 if there is none.
-  public func size(of name: String) -> Int64 {
-    var status = stat()
-    return unsafe stat("\(path)/\(name)", &status) == 0 ? Int64(status.st_size) : 0
+  /// - Throws: the failed system call.
+  public func synchronizeRecord() throws(DatabaseFileError) {
+    guard fdatasync(lock.descriptor) == 0 else { throw DatabaseFileError("fdatasync", lockPath) }
   }
 }

@@ -16,12 +16,12 @@ internal import CSQLite
 
   /// The path of the database file.
   public let path: String
-  let handle: OpaquePointer
+  private let handle: OpaquePointer
   private var statements: [String: OpaquePointer] = unsafe [:]
   private let deadline: DatabaseDeadline
-  let log: DatabaseLogPages
+  private let log: DatabaseLogPages
   /// Known when the file has its first table; an error of the file ends the next transaction, too.
-  lazy var pageBytes = (try? pageSize()).map { Int($0) } ?? 4096
+  private lazy var pageBytes = (try? pageSize()).map { Int($0) } ?? 4096
 
   /// Opens a file, by default with a write-ahead log that closing does not checkpoint.
   ///
@@ -117,7 +117,7 @@ internal import CSQLite
       unsafe sqlite3_clear_bindings(compiled)
     }
     for (index, value) in values.enumerated() {
-      let code = unsafe Self.bind(value, to: compiled, Int32(index + 1))
+      let code = unsafe value.bind(to: compiled, Int32(index + 1))
       guard code == SQLITE_OK else { throw failure("bind", code) }
     }
     while true {
@@ -137,23 +137,7 @@ internal import CSQLite
     return unsafe compiled
   }
 
-  private static func bind(_ value: DatabaseValue, to statement: OpaquePointer, _ index: Int32) -> Int32 {
-    switch value {
-    case .null: unsafe sqlite3_bind_null(statement, index)
-    case .integer(let value): unsafe sqlite3_bind_int64(statement, index, value)
-    case .real(let value): unsafe sqlite3_bind_double(statement, index, value)
-    case .text(var text):
-      text.withUTF8 { bytes in
-        unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
-          unsafe CSQLite_bind_text(statement, index, characters.baseAddress, UInt64(characters.count))
-        }
-      }
-    case .blob(let bytes):
-      unsafe bytes.withUnsafeBytes { unsafe CSQLite_bind_blob(statement, index, $0.baseAddress, UInt64($0.count)) }
-    }
-  }
-
-  func failure(_ operation: String, _ code: Int32) -> DatabaseError {
+  private func failure(_ operation: String, _ code: Int32) -> DatabaseError {
     DatabaseError(operation, path, code: code, unsafe String(cString: sqlite3_errmsg(handle)))
   }
 
@@ -178,6 +162,24 @@ internal import CSQLite
   /// The rowid of the last inserted row.
   public var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
+  // MARK: - The write-ahead log
+
+  /// The bytes of the write-ahead log after the last commit of this connection: pages with a header of 24 bytes each.
+  public var logBytes: Int { log.count * (pageBytes + 24) }
+
+  /// Copies as much of the write-ahead log into the database as no reader prevents (SQLITE_CHECKPOINT_PASSIVE).
+  ///
+  /// - Returns: the pages of the log, and how many of them are in the database now.
+  /// - Throws: SQLite's error.
+  @discardableResult
+  public func checkpoint() throws(DatabaseError) -> (pages: Int, copied: Int) {
+    var pages: Int32 = 0
+    var copied: Int32 = 0
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+    guard code == SQLITE_OK || code == SQLITE_BUSY else { throw failure("checkpoint", code) }
+    if pages == copied { log.reset() }
+    return (Int(pages), Int(copied))
+  }
   // MARK: - Deadline
 
   /// The time of CLOCK_MONOTONIC in nanoseconds from which statements end with an error that

@@ -1,3 +1,5 @@
+internal import CSQLite
+
 /// A value of a column or of a parameter.
 public enum DatabaseValue: Hashable, Sendable {
   /// No value.
@@ -31,4 +33,23 @@ extension DatabaseValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
   public init(stringLiteral value: String) { self = .text(value) }
   /// No value.
   public init(nilLiteral: ()) { self = .null }
+}
+
+extension DatabaseValue {
+  /// Sets a parameter of a statement; returns SQLite's code.
+  func bind(to statement: OpaquePointer, _ index: Int32) -> Int32 {
+    switch self {
+    case .null: unsafe sqlite3_bind_null(statement, index)
+    case .integer(let value): unsafe sqlite3_bind_int64(statement, index, value)
+    case .real(let value): unsafe sqlite3_bind_double(statement, index, value)
+    case .text(var text):
+      text.withUTF8 { bytes in
+        unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
+          unsafe CSQLite_bind_text(statement, index, characters.baseAddress, UInt64(characters.count))
+        }
+      }
+    case .blob(let bytes):
+      unsafe bytes.withUnsafeBytes { unsafe CSQLite_bind_blob(statement, index, $0.baseAddress, UInt64($0.count)) }
+    }
+  }
 }

@@ -56,7 +56,7 @@ extension ConnectionMemory {
     }
     // While the client sends, libmicrohttpd is called with its bytes and closes the connection; a close of both sides would
     // reset it before the client has the response.
-    if connection.isAborted, connection.client.hasUnread { return }
+    if connection.isAborted, connection.client.unreadBytes > 0 { return }
     // The kernel would keep a response that the client does not read.
     if connection.phase.isAnswered || connection.charge?.socket ?? 0 > 0 { connection.client.discardUnsent() }
     // libmicrohttpd frees the memory of a connection that is closed on both sides.

@@ -1,5 +1,4 @@
 internal import EventStreams
-internal import EventLoop
 internal import Synchronization
 
 /// The open connections of one server, by token, with the counts that limit them.

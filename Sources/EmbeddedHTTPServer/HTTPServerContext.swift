@@ -1,6 +1,5 @@
 internal import EventLoop
 internal import Logging
-internal import Synchronization
 
 /// What the parts of a server's loop share: settings, clock, timers, poller and the state of a stop.
 ///

@@ -12,7 +12,7 @@ final class LingeringHTTPSockets {
 
   /// Keeps a copy of the socket of a connection that closes, if its client may still be sending.
   func add(_ connection: HTTPConnection) {
-    guard connection.lingers || connection.client.hasUnread, !connection.isDisconnected, !context.stop.isStopping,
+    guard connection.lingers || connection.client.unreadBytes > 0, !connection.isDisconnected, !context.stop.isStopping,
       descriptors.count < Limits.lingering
     else { return }
     let descriptor = fcntl(connection.client.descriptor, F_DUPFD_CLOEXEC, 0)

@@ -2,16 +2,6 @@ internal import EventLoop
 
 /// Streams that are behind: each reads the logs with its own cursors until it reaches the shard's position.
 extension StreamShard {
-  /// Marks a stream as behind: in one log from a given position, in the others from the shard's position.
-  func fallBehind(_ number: Int32, _ source: StreamSource? = nil, at place: EventLog.Cursor? = nil) {
-    let cursors = feeds(number).map { channel in
-      if let place, channel.source === source { return place }
-      return channel.source.cursor
-    }
-    slots[number].isBehind = true
-    backlogs[number] = StreamBacklog(cursors: cursors, lagLimit: lagLimit, lastTaken: now)
-  }
-
   /// Sends a stream what it misses, until its socket is full or it reaches the shard's position.
   func catchUp(_ number: Int32) {
     guard var backlog = backlogs[number] else { return }
@@ -119,8 +109,7 @@ extension StreamShard {
 
   /// Whether a stream's client takes no byte of its history.
   func isHistoryStalled(_ number: Int32) -> Bool {
-    guard let backlog = backlogs[number] else { return false }
-    return backlog.history != nil && !backlog.awaitsPiece
+    backlogs[number].map { $0.history != nil && !$0.awaitsPiece } ?? false
   }
 
   private func sendOutbox(_ number: Int32, _ backlog: inout StreamBacklog) -> Step {

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Sending to the sockets of streams.
 extension StreamShard {
   // MARK: - New entries
@@ -81,11 +83,21 @@ extension StreamShard {
     if count > 0 { slots[number].lastWrite = tick }
   }
 
+  // MARK: - Channels
+
+  /// The channels of a stream's feeds.
+  func feeds(_ number: Int32) -> [StreamChannel] {
+    [slots[number].first, slots[number].second].compactMap { channels[$0] }
+  }
+
+  func interval(_ number: Int32) -> UInt32 {
+    channels[slots[number].first]?.interval ?? StreamSlots.span
+  }
+
   // MARK: - Heartbeats
 
   /// Handles a stream whose timer has expired: sends a heartbeat if one is due, and schedules the next check.
   func checkHeartbeat(_ number: Int32) {
-    if let isPermitted = permissions[number], !isPermitted() { return drop(number) }
     let interval = interval(number)
     let due = slots[number].lastWrite + interval
     // Few histories are read at a time: a client that takes nothing must not delay the others.
@@ -108,5 +120,27 @@ extension StreamShard {
       counters.gone.increment()
       drop(number)
     }
+  }
+
+  // MARK: - Ends of streams
+
+  /// Ends the body and closes a stream, between two chunks: as after a client has closed its sending side, but reads on.
+  func end(_ number: Int32) {
+    unsafe ChunkedCoding.end.withUnsafeBytes { _ = unsafe StreamSocket.send(slots[number].descriptor, $0) }
+    finish(number)
+  }
+
+  /// Closes a stream with an orderly shutdown.
+  func finish(_ number: Int32) {
+    StreamSocket.discard(slots[number].descriptor)
+    shutdown(slots[number].descriptor, Int32(SHUT_WR))
+    drop(number)
+  }
+
+  /// Disconnects a subscriber that was too slow, and discards what the kernel has for it: it resumes after its last event.
+  func dropLagging(_ number: Int32) {
+    counters.lagged.increment()
+    StreamSocket.discardUnsent(slots[number].descriptor)
+    drop(number)
   }
 }

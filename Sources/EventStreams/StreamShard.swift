@@ -17,7 +17,7 @@ internal import Glibc
 
   let inbox: Mailbox<Message>
   let counters: StreamCounters
-  let lagLimit: Int
+  private let lagLimit: Int
   /// Called when the last stream has ended after a close event.
   private let onIdle: @Sendable () -> Void
   /// Called after a stream's socket was closed.
@@ -28,7 +28,7 @@ internal import Glibc
   var backlogs: [Int32: StreamBacklog] = [:]
   private var attachments: [Int32: [any AnyObject & Sendable]] = [:]
   /// ``EventStreamResponse/isPermitted`` of the streams that have one.
-  var permissions: [Int32: @Sendable () -> Bool] = [:]
+  private var permissions: [Int32: @Sendable () -> Bool] = [:]
   let channels: StreamChannels
   var batch = EventLogBatch(fill: Limits.streamBatch)
   private(set) var closeEvent: [UInt8]?
@@ -64,7 +64,9 @@ internal import Glibc
   func run() {
     while !isStopping {
       poll()
-      while let due = slots.takeDue(tick) { checkHeartbeat(due) }
+      while let due = slots.takeDue(tick) {
+        if permissions[due]?() == false { drop(due) } else { checkHeartbeat(due) }
+      }
       countBehind()
     }
     inbox.close()
@@ -159,19 +161,20 @@ internal import Glibc
   }
 
   /// Closes the socket of a stream that arrived after a stop.
-  func refuse(_ handoff: StreamHandoff) {
+  private func refuse(_ handoff: StreamHandoff) {
     close(handoff.descriptor)
     counters.open.decrement()
     onClose()
   }
 
-  /// The channels of a stream's feeds.
-  func feeds(_ number: Int32) -> [StreamChannel] {
-    [slots[number].first, slots[number].second].compactMap { channels[$0] }
-  }
-
-  func interval(_ number: Int32) -> UInt32 {
-    channels[slots[number].first]?.interval ?? StreamSlots.span
+  /// Marks a stream as behind: in one log from a given position, in the others from the shard's position.
+  func fallBehind(_ number: Int32, _ source: StreamSource? = nil, at place: EventLog.Cursor? = nil) {
+    let cursors = feeds(number).map { channel in
+      if let place, channel.source === source { return place }
+      return channel.source.cursor
+    }
+    slots[number].isBehind = true
+    backlogs[number] = StreamBacklog(cursors: cursors, lagLimit: lagLimit, lastTaken: now)
   }
 
   /// Closes a stream's socket and frees its slot.

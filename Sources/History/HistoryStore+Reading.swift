@@ -47,14 +47,6 @@ extension HistoryStore {
       }, completion: completion)
   }
 
-  /// Returns how long ago an event was published.
-  ///
-  /// - Parameters:
-  ///   - sequence: its number.
-  ///   - time: its time by the wall clock, in microseconds since 1970.
-  /// - Returns: the time that the service has run since then.
-  public func age(of sequence: UInt64, at time: Int64) -> Duration { clock.age(of: sequence, at: time, now: .now) }
-
   // MARK: - State
 
   /// Whether events are committed before they are visible.

@@ -8,7 +8,12 @@ extension HistoryStore {
   public func writeToNewFile(
     _ statement: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Void
   ) {
-    contents.add(statement)
+    thread.contents.add(statement)
+  }
+
+  /// Calls a closure after everything that was handed over before is committed, as ``write(_:completion:)`` does.
+  public func afterCommit(_ completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
+    write({ _ in }, completion: completion)
   }
 
   /// Stores the states of subjects that have none: those that no event has reported yet.

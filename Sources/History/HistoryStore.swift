@@ -16,13 +16,12 @@ public final class HistoryStore: Sendable {
   let thread: WriterThread
   let waker: Waker
   private let tasks: WriterMaintenanceTasks
-  let contents = StoreContentWriters()
   private let verifier = StoreVerifier()
   let observers: Observers
   private let threads = Locked<[LoopThread]>([])
   private let hasEnded = Latch()
 
-  let clock: EventClock
+  private let clock: EventClock
   private let opened: Locked<RecoveredStoreState>
   /// Counters for metrics.
   public let statistics: StoreStatistics
@@ -75,12 +74,9 @@ public final class HistoryStore: Sendable {
       onVisible()
     }
     thread = try WriterThread(
-      WriterThread.Parts(
-        queue: queue, files: opened.files, recovery: opened.recovery, epoch: opened.state.epoch,
-        statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
-        isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier,
-        contents: contents, reopening: opened.reopening, onVisible: onVisible),
-      opened.commits, opened.mark, tasks)
+      opened, queue: queue, statistics: statistics, sync: sync, readers: readers, stallTimer: stallTimer,
+      isStallTimerSet: isStallTimerSet, waker: waker, hasSyncFailed: hasSyncFailed, verifier: verifier, tasks: tasks,
+      onVisible: onVisible)
     self.statistics = statistics
     self.observers = observers
     self.waker = waker
@@ -126,6 +122,14 @@ public final class HistoryStore: Sendable {
     }
   }
 
+  /// Returns how long ago an event was published.
+  ///
+  /// - Parameters:
+  ///   - sequence: its number.
+  ///   - time: its time by the wall clock, in microseconds since 1970.
+  /// - Returns: the time that the service has run since then.
+  public func age(of sequence: UInt64, at time: Int64) -> Duration { clock.age(of: sequence, at: time, now: .now) }
+
   // MARK: - Writing
 
   /// Hands events over to the thread `store`, in the order of their numbers, which are consecutive.
@@ -151,11 +155,6 @@ public final class HistoryStore: Sendable {
   ) {
     guard !queue.append(PendingWrite(body: statement, completion: completion)) else { return }
     completion(.failure(queue.isClosed ? .closed : .busy))
-  }
-
-  /// Calls a closure after everything that was handed over before is committed, as ``write(_:completion:)`` does.
-  public func afterCommit(_ completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) {
-    write({ _ in }, completion: completion)
   }
 
   /// Repeats a transaction on the thread `store`, while no event waits.

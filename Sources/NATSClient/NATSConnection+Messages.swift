@@ -63,7 +63,7 @@ extension NATSConnection {
     guard status == NATS_OK, let subscription = unsafe made else { throw NATSError.last(operation, status) }
     defer {
       unsafe natsSubscription_Unsubscribe(subscription)
-      unsafe ended.add(subscription, of: self)
+      unsafe release(subscription)
     }
     status = unsafe natsSubscription_AutoUnsubscribe(subscription, 1)
     guard status == NATS_OK else { throw NATSError.last(operation, status) }

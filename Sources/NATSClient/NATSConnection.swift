@@ -21,14 +21,11 @@ internal import Glibc
     case closed(String)
   }
 
-  /// The largest payload to publish, in bytes.
-  public static let payloadLimit = Limits.payload
-
   /// The settings.
   public let configuration: NATSConfiguration
   let handle: OpaquePointer
   private let observer: UInt
-  let ended = NATSEndedSubscriptions()
+  private let ended = NATSEndedSubscriptions()
 
   /// Connects in the background; servers that are not available are tried again and again.
   ///
@@ -108,6 +105,17 @@ internal import Glibc
   func checkConnected(_ operation: String) throws(NATSError) {
     guard isConnected else { throw NATSError(operation, .disconnected, "there is no connection") }
   }
+
+  /// Refuses a further subscription while too many ended ones wait for the server.
+  func checkEnded(_ operation: String) throws(NATSError) {
+    guard !ended.isFull else { throw NATSError(operation, .failed, "too many ended subscriptions wait for the server") }
+  }
+
+  /// Whether every subscription that has ended is released.
+  var hasReleasedAll: Bool { ended.isEmpty }
+
+  /// Releases a subscription that has ended, when the library's thread cannot use it any more.
+  func release(_ subscription: OpaquePointer) { unsafe ended.add(subscription, of: self) }
 }
 
 /// The observers of connections.

@@ -40,9 +40,6 @@ public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// Whether the operation may have had an effect although it failed.
-  public var isUncertain: Bool { kind == .timedOut }
-
   /// The operation and the message: `publish rx2.ev.node1: wrong last sequence: 4`.
   public var description: String { "\(operation): \(message)" }
 }

@@ -1,5 +1,4 @@
 internal import CNATS
-internal import Locks
 
 /// The messages of a subject, until it is released or cancelled.
 @safe public final class NATSSubscription: @unchecked Sendable {
@@ -16,7 +15,7 @@ internal import Locks
 
   deinit {
     cancel()
-    unsafe connection.ended.add(handle, of: connection)
+    unsafe connection.release(handle)
   }
 
   /// Ends the subscription; a message that is being handled is handled to its end.
@@ -69,18 +68,11 @@ extension NATSConnection {
       messageCallbacks.remove(number)
       if let created = unsafe created {
         _ = unsafe natsSubscription_Unsubscribe(created)
-        unsafe ended.add(created, of: self)
+        unsafe release(created)
       }
       throw error
     }
     return unsafe NATSSubscription(created, number, self)
-  }
-}
-
-extension NATSConnection {
-  /// Refuses a further subscription while too many ended ones wait for the server.
-  func checkEnded(_ operation: String) throws(NATSError) {
-    guard !ended.isFull else { throw NATSError(operation, .failed, "too many ended subscriptions wait for the server") }
   }
 }
 

@@ -17,7 +17,7 @@ extension NetlinkQuerySocket {
     // IPv4 selects the leg with the source.
     if query.destination.family == .ipv4 { bound.source = query.source ?? route.source }
     let lookups = Limits.multipathPorts.map { port in
-      var lookup = NetlinkRouteLookup(query: bound, hasErrorTexts: socket.hasErrorTexts)
+      var lookup = NetlinkRouteLookup(query: bound)
       lookup.sourcePort = port
       return lookup
     }

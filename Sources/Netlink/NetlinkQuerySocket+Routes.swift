@@ -66,9 +66,7 @@ extension NetlinkQuerySocket {
         if let source = query.source, source.family != query.destination.family {
           answers[query] = .refused(.failed(errno: EAFNOSUPPORT))
         } else {
-          lookups.append(
-            NetlinkRouteLookup(
-              query: query, sendsBoundSource: sendsBoundSources, hasErrorTexts: socket.hasErrorTexts))
+          lookups.append(NetlinkRouteLookup(query: query, sendsBoundSource: sendsBoundSources))
         }
       }
       for lookup in try answered(lookups) {
@@ -87,33 +85,5 @@ extension NetlinkQuerySocket {
     else { return answer }
     route.source = source
     return .route(route)
-  }
-
-  /// Sends lookups together, and returns them with the kernel's answers.
-  func answered(_ unanswered: consuming [NetlinkRouteLookup]) throws(KernelError) -> [NetlinkRouteLookup] {
-    var lookups = unanswered
-    guard !lookups.isEmpty else { return lookups }
-    let first = takeSequences(lookups.count * 2)
-    request.removeAll()
-    for (index, lookup) in lookups.enumerated() { lookup.append(to: &request, sequence: first + UInt32(index * 2)) }
-    try socket.send(request)
-    var missing = lookups.count * 2
-    while missing > 0 {
-      let isComplete = try receive("RTM_GETROUTE") { message in
-        // Responses to an earlier, abandoned request have a lower number.
-        guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
-        let answer: NetlinkRouteLookup.Answer
-        switch NetlinkDecoder.content(of: message) {
-        case .route(let route): answer = .route(route)
-        case .ack(let ack): answer = .refused(ack)
-        default: answer = .refused(NetlinkAck(errno: EPROTO, text: nil))
-        }
-        let index = Int(message.sequence - first)
-        if index.isMultiple(of: 2) { lookups[index / 2].match = answer } else { lookups[index / 2].plain = answer }
-        missing -= 1
-      }
-      guard isComplete else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
-    }
-    return lookups
   }
 }

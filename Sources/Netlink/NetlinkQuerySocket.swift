@@ -6,11 +6,11 @@ internal import ReachabilityModel
 ///
 /// It is used by one thread at a time.
 final class NetlinkQuerySocket {
-  let socket: NetlinkSocket
+  private let socket: NetlinkSocket
   /// Nil for a socket that makes no route lookups.
   let sources: NetlinkSourceAddressLookup?
   /// Stored between requests to reuse its memory.
-  var request = NetlinkRequest()
+  private var request = NetlinkRequest()
   private var sequence: UInt32 = 0
   /// Dumps that were used although a change interrupted every attempt: they may be inconsistent.
   private(set) var interruptedDumps: UInt64 = 0
@@ -24,7 +24,7 @@ final class NetlinkQuerySocket {
   }
 
   /// Reserves `count` sequence numbers, never 0, which the kernel's events carry.
-  func takeSequences(_ count: Int) -> UInt32 {
+  private func takeSequences(_ count: Int) -> UInt32 {
     if sequence > UInt32.max - UInt32(count) - 1 { sequence = 0 }
     let first = sequence + 1
     sequence += UInt32(count)
@@ -70,51 +70,11 @@ final class NetlinkQuerySocket {
     }
   }
 
-  /// Reads all links, by their indexes.
-  func links() throws(KernelError) -> [UInt32: NetlinkLinkMessage] {
-    var links: [UInt32: NetlinkLinkMessage] = [:]
-    try dump("dump RTM_GETLINK", RTM_GETLINK) { (request) in
-      Self.appendLinkHeader(index: 0, to: &request)
-      // The statistics would be two thirds of the response.
-      request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
-    } restart: {
-      links.removeAll(keepingCapacity: true)
-    } content: { content in
-      if case .link(let link) = content { links[link.interface.index] = link }
-    }
-    return links
-  }
-
-  /// Reads all addresses of both families.
-  func addresses() throws(KernelError) -> [InterfaceAddress] {
-    var addresses: Set<InterfaceAddress> = []
-    try dump("dump RTM_GETADDR", RTM_GETADDR) { request in
-      // struct ifaddrmsg, all zero: every family, every link.
-      request.append(UInt64(0))
-    } restart: {
-      addresses.removeAll(keepingCapacity: true)
-    } content: { content in
-      if case .address(let address) = content { addresses.insert(address) }
-    }
-    return Array(addresses)
-  }
-
   /// Appends a `struct ifinfomsg` that is zero except for the index.
-  private static func appendLinkHeader(index: UInt32, to request: inout NetlinkRequest) {
+  static func appendLinkHeader(index: UInt32, to request: inout NetlinkRequest) {
     request.append(UInt32(0))
     request.append(index)
     request.append(UInt64(0))
-  }
-
-  private func dump(
-    _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void,
-    content body: (NetlinkContent) -> Void
-  ) throws(KernelError) {
-    try dump(operation, type, header, restart: restart) { message in
-      let content = NetlinkDecoder.content(of: message)
-      body(content)
-      return content != .malformed
-    }
   }
 
   /// Reads a table.
@@ -171,12 +131,43 @@ final class NetlinkQuerySocket {
     return isInterrupted
   }
 
+  /// Sends lookups together, and returns them with the kernel's answers.
+  func answered(_ unanswered: consuming [NetlinkRouteLookup]) throws(KernelError) -> [NetlinkRouteLookup] {
+    var lookups = unanswered
+    guard !lookups.isEmpty else { return lookups }
+    let first = takeSequences(lookups.count * 2)
+    request.removeAll()
+    for index in lookups.indices {
+      lookups[index].hasErrorTexts = socket.hasErrorTexts
+      lookups[index].append(to: &request, sequence: first + UInt32(index * 2))
+    }
+    try socket.send(request)
+    var missing = lookups.count * 2
+    while missing > 0 {
+      let isComplete = try receive("RTM_GETROUTE") { message in
+        // Responses to an earlier, abandoned request have a lower number.
+        guard message.sequence >= first, message.sequence - first < UInt32(lookups.count * 2) else { return }
+        let answer: NetlinkRouteLookup.Answer
+        switch NetlinkDecoder.content(of: message) {
+        case .route(let route): answer = .route(route)
+        case .ack(let ack): answer = .refused(ack)
+        default: answer = .refused(NetlinkAck(errno: EPROTO, text: nil))
+        }
+        let index = Int(message.sequence - first)
+        if index.isMultiple(of: 2) { lookups[index / 2].match = answer } else { lookups[index / 2].plain = answer }
+        missing -= 1
+      }
+      guard isComplete else { throw KernelError("RTM_GETROUTE", errno: ENOBUFS) }
+    }
+    return lookups
+  }
+
   /// Receives one datagram and visits its messages.
   ///
   /// - Returns: false when something was lost before it.
   /// - Throws: ETIMEDOUT when no datagram arrives before the timeout.
   @discardableResult
-  func receive(_ operation: String, _ body: (NetlinkMessage) -> Void) throws(KernelError) -> Bool {
+  private func receive(_ operation: String, _ body: (NetlinkMessage) -> Void) throws(KernelError) -> Bool {
     switch try socket.receive(blocking: true) {
     case .nothing: throw KernelError(operation, errno: ETIMEDOUT)
     case .lost: return false

@@ -29,12 +29,11 @@ struct NetlinkRouteLookup {
   /// What a packet would do.
   var plain: Answer?
   /// Whether refusals have the kernel's text.
-  private let hasErrorTexts: Bool
+  var hasErrorTexts = true
 
-  init(query: RouteQuery, sendsBoundSource: Bool = false, hasErrorTexts: Bool = true) {
+  init(query: RouteQuery, sendsBoundSource: Bool = false) {
     self.query = query
     self.sendsBoundSource = sendsBoundSource
-    self.hasErrorTexts = hasErrorTexts
   }
 
   /// The source address in the request.

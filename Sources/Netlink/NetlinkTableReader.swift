@@ -81,8 +81,48 @@ struct NetlinkRuleSelectors: OptionSet {
   static let transport = NetlinkRuleSelectors(rawValue: 1 << 1)
 }
 
-// The blocks of all routes, and policy rules.
+// Links, addresses, the blocks of all routes, and policy rules.
 extension NetlinkQuerySocket {
+  /// Reads all links, by their indexes.
+  func links() throws(KernelError) -> [UInt32: NetlinkLinkMessage] {
+    var links: [UInt32: NetlinkLinkMessage] = [:]
+    try dump("dump RTM_GETLINK", RTM_GETLINK) { (request) in
+      Self.appendLinkHeader(index: 0, to: &request)
+      // The statistics would be two thirds of the response.
+      request.attribute(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
+    } restart: {
+      links.removeAll(keepingCapacity: true)
+    } content: { content in
+      if case .link(let link) = content { links[link.interface.index] = link }
+    }
+    return links
+  }
+
+  /// Reads all addresses of both families.
+  func addresses() throws(KernelError) -> [InterfaceAddress] {
+    var addresses: Set<InterfaceAddress> = []
+    try dump("dump RTM_GETADDR", RTM_GETADDR) { request in
+      // struct ifaddrmsg, all zero: every family, every link.
+      request.append(UInt64(0))
+    } restart: {
+      addresses.removeAll(keepingCapacity: true)
+    } content: { content in
+      if case .address(let address) = content { addresses.insert(address) }
+    }
+    return Array(addresses)
+  }
+
+  private func dump(
+    _ operation: String, _ type: Int, _ header: (inout NetlinkRequest) -> Void, restart: () -> Void,
+    content body: (NetlinkContent) -> Void
+  ) throws(KernelError) {
+    try dump(operation, type, header, restart: restart) { message in
+      let content = NetlinkDecoder.content(of: message)
+      body(content)
+      return content != .malformed
+    }
+  }
+
   /// Reads the blocks of all routes in all tables, and of all policy rules, of both families.
   func routeBlocks() throws(KernelError) -> Set<RouteChanges.Block> {
     var blocks: Set<RouteChanges.Block> = []

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Locks
-internal import Logging
 package import ReachabilityModel
 
 /// A use of the ``NetlinkSource`` that all monitors of this process share (ADR 30).

@@ -13,58 +13,32 @@ internal import StatusAPI
 ///
 /// Nothing of the service waits for the engine.
 final class FleetAgent: ServicePart {
-  /// The wait before a failed `hello` is tried again, while no replica takes part, and after a rejection.
-  static let helloPause = Duration.seconds(2)
-  static let absencePause = Duration.milliseconds(500)
-  static let rejectionPause = Duration.seconds(10)
-  /// How long `bye` may delay the end.
-  static let byeTimeout = Duration.seconds(1)
   /// The time without an answer of a replica from which readiness warns: three comparisons.
   private static let longestSilence = GatewayLimits.confirmation * 3
   /// The age of an event that is not published from which the log says so.
   private static let latePublication = Duration.seconds(10)
 
-  enum Standing: Hashable, Sendable {
-    /// Not connected, or it is not known yet whether the id is unique.
-    case starting
-    /// The stream has this agent's `hello`, with this sequence.
-    case member(hello: UInt64)
-  }
-
-  struct State: Sendable {
-    var standing = Standing.starting
-    var isConnected = false
-    var isStopped = false
-    /// Whether a `hello` is under way.
-    var isGreeting = false
-    /// The last sequence at which `hello` was published, also by a connection before this one.
-    var hello: UInt64 = 0
-    /// When that was.
-    var helloTime = ContinuousClock.now
-    /// When the last comparison began, and whether the next one waits for a hint's pause.
-    var confirmation = ContinuousClock.now - GatewayLimits.confirmation
-    var willConfirm = false
-    var subscriptions: [any FleetSubscription] = []
+  private struct State: Sendable {
     var timer: FleetAgentTimer?
     var suspects = FleetSuspects()
+    /// Whether the log says that events are not published.
     var isLate = false
   }
 
   /// It adds no routes.
-  let router: Router? = nil
-  let id: String
-  let instance = UInt64.random(in: 1 ... .max)
-  let hello: NodeHello
-  let messenger: NATSMessenger
-  let gateway: FleetGatewayClient
+  var router: Router? { nil }
+  private let id: String
+  private let instance = UInt64.random(in: 1 ... .max)
+  private let messenger: NATSMessenger
+  private let gateway: FleetGatewayClient
   private let outbox: AgentOutbox
-  let chain: FleetAgentChainDriver
-  let targets: FleetAgentTargets
-  let requests: FleetAgentRequests
-  let logger: Logger
-  let state = Locked(State())
-  let queue = DispatchQueue(label: "agent")
-  let beginning = ContinuousClock.now
+  private let chain: FleetAgentChainDriver
+  private let targets: FleetAgentTargets
+  private let membership: FleetAgentMembership
+  private let logger: Logger
+  private let state = Locked(State())
+  private let queue = DispatchQueue(label: "agent")
+  private let beginning = ContinuousClock.now
 
   init(_ context: ServicePartContext) {
     let fleet = context.configuration.fleet
@@ -72,16 +46,18 @@ final class FleetAgent: ServicePart {
     let id = fleet.id ?? ""
     self.id = id
     self.logger = logger
-    hello = NodeHello(
-      role: .agent, zone: fleet.zone, labels: fleet.labels, address: fleet.address, version: ServiceVersion.current)
     messenger = NATSMessenger(FleetSettings.connection(fleet, role: "agent"), logger)
     gateway = FleetGatewayClient(agent: id, messenger)
     outbox = context.service.makeAgentOutbox()
     chain = FleetAgentChainDriver(agent: id, gateway: gateway, store: outbox, logger: logger) {
-      Self.exitAsDuplicate(id)
+      FleetTerminal.exitAsDuplicate(id)
     }
     targets = FleetAgentTargets(gateway, context.service, logger)
-    requests = FleetAgentRequests(instance: instance, context.service.schedule)
+    let hello = NodeHello(
+      role: .agent, zone: fleet.zone, labels: fleet.labels, address: fleet.address, version: ServiceVersion.current)
+    let requests = FleetAgentRequests(agent: id, instance: instance, messenger, context.service.schedule)
+    membership = FleetAgentMembership(
+      agent: id, instance: instance, hello, messenger, gateway, chain, targets, requests, queue, logger)
     context.service.add(healthCheck)
     context.service.add(metrics)
     context.service.schedule.observeFirstFailures { [weak self] target in self?.suspect(target) }
@@ -90,24 +66,15 @@ final class FleetAgent: ServicePart {
   func start() {
     outbox.observe { [weak self] in self?.chain.handle(.appended($0)) }
     outbox.load { [self] saved in chain.begin(saved, last: outbox.end) }
-    messenger.observeConnection { [weak self] isConnected in self?.connectionChanged(isConnected) }
+    membership.begin { [weak self] in self?.sendHeartbeat() }
     let timer = FleetAgentTimer(on: queue, every: FleetLimits.heartbeatInterval) { [weak self] in self?.tick() }
-    state.withLock { state in
-      state.timer = timer
-    }
+    state.withLock { $0.timer = timer }
     messenger.start()
   }
 
   func stop() {
-    let isMember = state.withLock { state in
-      state.isStopped = true
-      state.timer = nil
-      for subscription in state.subscriptions { subscription.cancel() }
-      state.subscriptions = []
-      if case .member = state.standing { return state.isConnected }
-      return false
-    }
-    if isMember { sayBye() }
+    state.withLock { $0.timer = nil }
+    membership.end()
     messenger.stop()
   }
 
@@ -115,9 +82,28 @@ final class FleetAgent: ServicePart {
 
   private func tick() {
     sendHeartbeat()
-    let isDue = state.withLock { .now - $0.confirmation >= GatewayLimits.confirmation }
-    if isDue { confirm() }
+    membership.confirmRegularly()
     reportDelay()
+  }
+
+  /// Sends a heartbeat, if this process is the agent.
+  private func sendHeartbeat(suspects: [String] = []) {
+    guard let hello = membership.connectedHello else { return }
+    let heartbeat = HeartbeatMessage(
+      agent: id, instance: instance, outbox: Int(clamping: chain.backlog), hello: hello, suspects: suspects)
+    messenger.send(FleetWire.encode(heartbeat), on: .heartbeat(id))
+  }
+
+  /// The check of a target that was up has failed: a heartbeat names it, and a replica asks the other agents to check it.
+  ///
+  /// A target without a path does not get here: the kernel reports that, or the check has the result `unreachable`.
+  private func suspect(_ target: String) {
+    let now = ContinuousClock.now - beginning
+    guard membership.isConnected, let time = state.withLock({ $0.suspects.add(target, at: now) }) else { return }
+    queue.asyncAfter(deadline: .now() + (time - now) / .seconds(1)) { [weak self] in
+      guard let self else { return }
+      sendHeartbeat(suspects: state.withLock { [beginning] in $0.suspects.take(at: .now - beginning) })
+    }
   }
 
   /// Logs that events are not published, and that they are again.
@@ -140,12 +126,10 @@ final class FleetAgent: ServicePart {
   private var healthCheck: HealthCheck {
     HealthCheck("fleet", isWarning: true) { [weak self, chain] in
       guard let self else { return nil }
-      let isMember = state.withLock { state in
-        if case .member = state.standing { return state.isConnected }
-        return false
-      }
       let silence = gateway.silence
-      if isMember, silence < Self.longestSilence, chain.age < Self.latePublication { return nil }
+      if membership.connectedHello != nil, silence < Self.longestSilence, chain.age < Self.latePublication {
+        return nil
+      }
       let age = Int(chain.age / .seconds(1))
       return
         "no replica has answered for \(Int(silence / .seconds(1))) s; \(chain.backlog) events wait, the oldest for \(age) s"
@@ -154,7 +138,7 @@ final class FleetAgent: ServicePart {
 
   private var metrics: MetricCollector {
     MetricCollector { [weak self, chain, targets, outbox] page in
-      let isConnected = self?.state.withLock(\.isConnected) ?? false
+      let isConnected = self?.membership.isConnected ?? false
       page.add("reachd_fleet_connected", .gauge, "Whether the engine is connected.", isConnected ? 1 : 0)
       page.add(
         "reachd_fleet_oldest_unpublished_seconds", .gauge,

@@ -38,11 +38,8 @@ final class FleetAgentChainDriver: Sendable {
     agent: String, gateway: FleetGatewayClient, store: any FleetStore, logger: Logger,
     onConflict: @escaping @Sendable () -> Void
   ) {
-    self.agent = agent
-    self.gateway = gateway
-    self.store = store
-    self.logger = logger
-    self.onConflict = onConflict
+    (self.agent, self.gateway, self.store) = (agent, gateway, store)
+    (self.logger, self.onConflict) = (logger, onConflict)
   }
 
   /// Begins to publish when the engine is connected.

@@ -11,22 +11,34 @@ final class FleetAgentRequests: Sendable {
   /// The time after which the results that there are by then are sent.
   private static let timeLimit = Duration.seconds(30)
 
+  private let agent: String
   private let instance: UInt64
+  private let messenger: NATSMessenger
   private let schedule: CheckSchedule
 
-  init(instance: UInt64, _ schedule: CheckSchedule) {
-    self.instance = instance
-    self.schedule = schedule
+  init(agent: String, instance: UInt64, _ messenger: NATSMessenger, _ schedule: CheckSchedule) {
+    (self.agent, self.instance, self.messenger, self.schedule) = (agent, instance, messenger, schedule)
   }
 
-  /// Handles a request; one that cannot be read is not answered.
+  /// Answers requests until the subscription ends; those that cannot be read are not answered.
   ///
-  /// - Parameters:
-  ///   - payload: the request.
-  ///   - requestBase: called when a base is requested; returns the end of the one that the stream has already.
-  ///   - reply: sends the reply; nil when the sender waits for none.
-  func handle(
-    _ payload: [UInt8], requestBase: (FleetEngineStreamPosition) -> UInt64?, _ reply: (@Sendable ([UInt8]) -> Void)?
+  /// - Parameter requestBase: called when a base is requested; returns the end of the one that the stream has already.
+  /// - Returns: the subscription.
+  func answer(
+    requestBase: @escaping @Sendable (FleetEngineStreamPosition) -> UInt64?
+  ) -> any FleetSubscription {
+    messenger.subscribe("\(FleetSubject.ask(agent))", group: nil) { [weak self, messenger] message in
+      var reply: (@Sendable ([UInt8]) -> Void)?
+      if let text = message.reply {
+        guard let subject = FleetReplySubject(answer: text) else { return }
+        reply = { messenger.answer($0, on: subject) }
+      }
+      self?.handle(message.payload, requestBase, reply)
+    }
+  }
+
+  private func handle(
+    _ payload: [UInt8], _ requestBase: (FleetEngineStreamPosition) -> UInt64?, _ reply: (@Sendable ([UInt8]) -> Void)?
   ) {
     guard let request = FleetWire.request(payload) else { return }
     switch request {

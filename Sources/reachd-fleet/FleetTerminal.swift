@@ -1,3 +1,5 @@
+internal import ArgumentParser
+internal import Glibc
 internal import HostProcess
 internal import ReachabilityModel
 
@@ -16,4 +18,10 @@ enum FleetTerminal {
   ///
   /// - Returns: whether the write succeeded.
   static func log(_ lines: String) -> Bool { StandardStreams.write(Array(lines.utf8) + [0x0a], to: 2) == 0 }
+
+  /// Ends the process: of two agents of one id, neither's cells would be right.
+  static func exitAsDuplicate(_ id: String) -> Never {
+    writeError("reachd-fleet: fleet.id: another agent with the id \(id) is running")
+    exit(FleetExitStatus.unavailable.rawValue)
+  }
 }

@@ -9,28 +9,27 @@ internal import ReachabilityFleet
 /// It connects again when the connection has ended, as after the servers refused credentials that were replaced since.
 final class NATSMessenger: FleetMessenger {
   /// The wait before a connection that has ended is opened again.
-  private static let reopenPause = Duration.seconds(2)
-  /// A user of the connection that has to begin again on each new one.
-  typealias Beginning = @Sendable (NATSConnection) -> Void
+  private static let reopenPause = DispatchTimeInterval.seconds(2)
 
-  struct State: Sendable {
+  private struct State: Sendable {
     var connection: NATSConnection?
     var isConnected = false
     var isStopped = false
     var places = FleetRequestPlaces()
     var observers: [@Sendable (Bool) -> Void] = []
-    var beginnings: [Beginning] = []
+    /// The users of the connection that have to begin again on each new one.
+    var beginnings: [@Sendable (NATSConnection) -> Void] = []
     var subscriptions: [Int: NATSMessengerSubscription] = [:]
     var next = 0
     var overload = NATSOverload()
   }
 
-  let configuration: NATSConfiguration
+  private let configuration: NATSConfiguration
   let logger: Logger
   private let refuses: (@Sendable (NATSServerVersion) -> String?)?
-  let state = Locked(State())
+  private let state = Locked(State())
   private let opening = DispatchQueue(label: "connect")
-  let requests = DispatchQueue(label: "requests", attributes: .concurrent)
+  private let requests = DispatchQueue(label: "requests", attributes: .concurrent)
 
   /// Creates a messenger without a connection.
   ///
@@ -64,7 +63,7 @@ final class NATSMessenger: FleetMessenger {
   var connection: NATSConnection? { state.withLock(\.connection) }
 
   /// Calls a closure with the present connection, and with each later one; before ``start()``.
-  func onOpen(_ body: @escaping Beginning) { state.withLock { $0.beginnings.append(body) } }
+  func onOpen(_ body: @escaping @Sendable (NATSConnection) -> Void) { state.withLock { $0.beginnings.append(body) } }
 
   // MARK: - Connection
 
@@ -84,9 +83,7 @@ final class NATSMessenger: FleetMessenger {
   }
 
   private func reopen() {
-    opening.asyncAfter(deadline: .now() + .milliseconds(Int(Self.reopenPause / .milliseconds(1)))) { [weak self] in
-      self?.open()
-    }
+    opening.asyncAfter(deadline: .now() + Self.reopenPause) { [weak self] in self?.open() }
   }
 
   private func handle(_ event: NATSConnection.Event) {
@@ -113,8 +110,7 @@ final class NATSMessenger: FleetMessenger {
 
   /// The library reports it for many of the messages that it drops.
   private func reportOverload() {
-    let count = state.withLock { state in state.overload.add(at: .now) }
-    guard let count else { return }
+    guard let count = state.withLock({ $0.overload.add(at: .now) }) else { return }
     logger.warning(
       "messages of the engine arrive faster than they are processed, and some were dropped",
       metadata: ["times": "\(count)"])
@@ -158,6 +154,23 @@ final class NATSMessenger: FleetMessenger {
   func answer(_ payload: [UInt8], on subject: FleetReplySubject) {
     // A client that does not get the answer asks again.
     try? connection?.publish("\(subject)", payload)
+  }
+
+  func request(
+    _ payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration,
+    completion: @escaping @Sendable (Result<[UInt8], FleetEngineError>) -> Void
+  ) {
+    guard state.withLock({ $0.places.take(subject) }) else {
+      return completion(.failure(.failed("too many requests wait for replies")))
+    }
+    requests.async { [self] in
+      let result = Result { () throws(NATSError) in
+        guard let connection else { throw NATSError("request \(subject)", .disconnected, "there is no connection") }
+        return try connection.reply(to: payload, on: subject, within: timeLimit)
+      }
+      state.withLock { $0.places.release(subject) }
+      completion(result.mapError(FleetEngineError.init))
+    }
   }
 
   func subscribe(

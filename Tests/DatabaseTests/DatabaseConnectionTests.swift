@@ -69,7 +69,7 @@ struct DatabaseConnectionTests {
     var connection: DatabaseConnection? = try open()
     try connection?.execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)")
     try connection?.run("INSERT INTO t VALUES(1)")
-    #expect(try #require(connection?.logPages) > 0)
+    #expect(try #require(connection?.logBytes) > 0)
     connection = nil
     let second = try open()
     #expect(try second.query("SELECT a FROM t") { $0.integer(0) } == [1])

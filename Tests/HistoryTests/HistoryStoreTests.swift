@@ -62,14 +62,14 @@ struct HistoryStoreTests {
   init() throws { directory = try StoreDirectory() }
 
   @Test("The settings keep the count of the log's pages, which bounds the log")
-  func logPages() throws {
+  func logBytes() throws {
     let fixture = try HistoryFixture()
-    let before = fixture.connection.logPages
+    let before = fixture.connection.logBytes
     #expect(before > 0)
     try fixture.connection.run("INSERT INTO meta VALUES('key', 'value')")
-    #expect(fixture.connection.logPages > before)
+    #expect(fixture.connection.logBytes > before)
     #expect(try fixture.connection.checkpoint().pages > 0)
-    #expect(fixture.connection.logPages == 0)
+    #expect(fixture.connection.logBytes == 0)
   }
 
   @Test("Events are visible after their commit, and a clean end keeps epoch, numbers and states")

@@ -44,7 +44,7 @@ struct EndedSubscriptionTests {
     }
     isDone.withLock { $0 = true }
     group.wait()
-    #expect(eventually { receiving.connection.ended.isEmpty }, "released after a flush")
+    #expect(eventually { receiving.connection.hasReleasedAll }, "released after a flush")
   }
 
   @Test("Too many that wait for the server refuse further ones, and all are released with their connection")

@@ -11,7 +11,8 @@ import Testing
     interface: UInt32? = nil, match: Int32 = EOPNOTSUPP, _ plain: NetlinkRouteLookup.Answer, hasErrorTexts: Bool = false
   ) -> NetlinkRouteLookup {
     let query = RouteQuery("192.0.2.1", interfaceIndex: interface)
-    var lookup = NetlinkRouteLookup(query: query, hasErrorTexts: hasErrorTexts)
+    var lookup = NetlinkRouteLookup(query: query)
+    lookup.hasErrorTexts = hasErrorTexts
     lookup.match = .refused(NetlinkAck(errno: match, text: nil))
     lookup.plain = plain
     return lookup

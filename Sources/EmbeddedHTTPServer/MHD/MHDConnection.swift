@@ -67,19 +67,13 @@ internal import Glibc
   }
 
   /// Shuts both directions down: libmicrohttpd finds the socket closed and closes the connection.
-  func shutDown() {
-    shutdown(descriptor, Int32(SHUT_RDWR))
-  }
+  func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Shuts the sending side down, after what was sent.
-  func shutSending() {
-    shutdown(descriptor, Int32(SHUT_WR))
-  }
+  func shutSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Shuts the receiving side down.
-  func shutReceiving() {
-    shutdown(descriptor, Int32(SHUT_RD))
-  }
+  func shutReceiving() { shutdown(descriptor, Int32(SHUT_RD)) }
 
   // MARK: - State of the socket
 
@@ -91,9 +85,6 @@ internal import Glibc
     var byte: UInt8 = 0
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
   }
-
-  /// Bytes of the client are in the socket's receive buffer.
-  var hasUnread: Bool { unreadBytes > 0 }
 
   /// The number of bytes in the socket's receive buffer.
   var unreadBytes: Int {

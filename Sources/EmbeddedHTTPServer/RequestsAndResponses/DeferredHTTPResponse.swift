@@ -13,6 +13,4 @@ final class DeferredHTTPResponse {
   var wait: Wait?
   /// Called when the response is not needed any more, by ``HTTPPromise`` and only if it was not fulfilled.
   var abandoned: (@Sendable () -> Void)?
-
-  init(wait: Wait? = nil) { self.wait = wait }
 }

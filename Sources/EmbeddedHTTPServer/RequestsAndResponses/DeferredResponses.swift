@@ -14,33 +14,22 @@ final class DeferredResponses {
   }
 
   /// Suspends the connection until the response to its current request is given.
-  func promise(
-    _ connection: HTTPConnection, within span: Int64, _ deferral: DeferredHTTPResponse = DeferredHTTPResponse()
-  ) -> HTTPPromise {
-    connection.enter(.deferred(deferral))
+  func promise(_ connection: HTTPConnection, within span: Int64) -> HTTPPromise {
+    if connection.phase.deferral == nil { connection.enter(.deferred(DeferredHTTPResponse())) }
     connection.suspend()
     // Not the time of this turn: the handler may have needed longer than the span.
     context.timers.set(.reply(connection.token), at: MonotonicInstant.now.advanced(byNanoseconds: span))
     return HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.current.number)
   }
 
-  /// Begins a long poll.
+  /// Begins a long poll, also in place of a promised response.
   func wait(_ connection: HTTPConnection, _ wait: HTTPWait) {
-    let deferral = DeferredHTTPResponse(wait: DeferredHTTPResponse.Wait(expired: wait.expired))
-    context.counters.waiting.increment()
-    deferral.wait?.end = wait.begin(promise(connection, within: wait.limit.nanoseconds, deferral))
-  }
-
-  /// Makes a promised response a long poll.
-  func continueWaiting(_ connection: HTTPConnection, _ wait: HTTPWait) {
+    let promise = promise(connection, within: wait.limit.nanoseconds)
     guard let deferral = connection.phase.deferral else { return }
     deferral.abandoned = nil
     deferral.wait = DeferredHTTPResponse.Wait(expired: wait.expired)
     context.counters.waiting.increment()
-    context.timers.set(
-      .reply(connection.token), at: MonotonicInstant.now.advanced(byNanoseconds: wait.limit.nanoseconds))
-    deferral.wait?.end = wait.begin(
-      HTTPPromise(inbox: context.inbox, connection: connection.token, request: connection.current.number))
+    deferral.wait?.end = wait.begin(promise)
   }
 
   /// Keeps what to call when the response is not needed any more; calls it if that is so already.

@@ -1,6 +1,5 @@
 internal import EventStreams
 internal import EventLoop
-internal import Synchronization
 
 /// The steps of a request: head, body, response.
 ///
@@ -23,16 +22,9 @@ final class RequestProcessor {
     errors: ErrorResponseMatcher, memory: ConnectionMemory,
     handler: @escaping HTTPHandler
   ) {
-    self.context = context
-    self.connections = connections
-    self.responses = responses
-    self.direct = direct
-    self.deferred = deferred
-    self.streams = streams
-    self.halfClosed = halfClosed
-    self.errors = errors
-    self.memory = memory
-    self.handler = handler
+    (self.context, self.connections, self.responses, self.direct) = (context, connections, responses, direct)
+    (self.deferred, self.streams, self.halfClosed, self.errors) = (deferred, streams, halfClosed, errors)
+    (self.memory, self.handler) = (memory, handler)
   }
 
   /// A request line is complete, its head is not.
@@ -159,7 +151,7 @@ final class RequestProcessor {
     guard !context.stop.isDraining else {
       return deferred.deliver(wait.expired(), connection: connection.token, request: request)
     }
-    deferred.continueWaiting(connection, wait)
+    deferred.wait(connection, wait)
     holdWait(connection, wait)
   }
 

@@ -1,5 +1,4 @@
 internal import DequeModule
-internal import JSONFormat
 internal import Locks
 internal import NetworkReachability
 internal import ReachabilityFleet
@@ -12,38 +11,7 @@ public import Webhooks
 public final class FleetWebhooks: Sendable {
   /// The events that a receiver can be behind: as many as subscribers can continue in; beyond, a gap is reported.
   static let eventLimit = 16_384
-  /// The time for which a replica is the first one before it begins: the one before ends its request and stores its position.
-  static let takeoverDelay = Duration.seconds(5)
-  /// The entries of the delivery log, which each replica has in memory.
-  static let loggedDeliveries = 1_000
-
-  /// The position of a webhook as the stream has it.
-  struct Cursor: Sendable {
-    var position: WebhookPosition
-    var sequence: UInt64
-    var time: Int64
-  }
-
-  struct State: Sendable {
-    var epoch = ""
-    /// The events, and the number after which they are complete.
-    var events: Deque<WebhookEvent> = []
-    var start: UInt64 = 0
-    var cursors: [String: Cursor] = [:]
-    /// The positions that a lost stream had.
-    var lost: [String: WebhookPosition] = [:]
-    /// The webhooks in whose ranking this replica is the first one, and since when.
-    var first: [String: Duration] = [:]
-    var owned: Set<String> = []
-    var log: Deque<WebhookLogEntry> = []
-    var logged: Int64 = 0
-    var fleet = Reference<FleetService>()
-    var dispatcher = Reference<WebhookDispatcher>()
-  }
-
-  struct Reference<Object: AnyObject & Sendable>: Sendable { weak var object: Object? }
-
-  let state = Locked(State())
+  private let state = Locked(FleetWebhookState())
 
   /// Creates webhooks that send nothing before ``attach(_:_:)``.
   public init() {}
@@ -51,8 +19,8 @@ public final class FleetWebhooks: Sendable {
   /// Connects them with a replica and the dispatcher that sends them.
   public func attach(_ fleet: FleetService, _ dispatcher: WebhookDispatcher?) {
     state.withLock { state in
-      state.fleet = Reference(object: fleet)
-      state.dispatcher = Reference(object: dispatcher)
+      state.fleet.object = fleet
+      state.dispatcher.object = dispatcher
     }
     fleet.attach(self)
   }
@@ -97,7 +65,7 @@ public final class FleetWebhooks: Sendable {
       let position = WebhookPosition(document: message.payload)
     else { return }
     state.withLock { state in
-      state.cursors[id] = Cursor(position: position, sequence: message.sequence, time: message.time)
+      state.cursors[id] = FleetWebhookState.Cursor(position: position, sequence: message.sequence, time: message.time)
       state.lost[id] = nil
     }
   }
@@ -105,7 +73,7 @@ public final class FleetWebhooks: Sendable {
   /// Decides which webhooks this replica sends, regularly.
   func review(_ replica: FleetReplica, isUsable: Bool, at now: Duration) {
     let (change, dispatcher, old) = state.withLock {
-      state -> (Change?, WebhookDispatcher?, [String: WebhookPosition]) in
+      state -> (FleetWebhookState.Change?, WebhookDispatcher?, [String: WebhookPosition]) in
       guard let dispatcher = state.dispatcher.object else { return (nil, nil, [:]) }
       let ids = dispatcher.reports.map(\.definition.id)
       let owned = state.owned(of: ids, replica, isUsable: isUsable, at: now)
@@ -124,61 +92,91 @@ public final class FleetWebhooks: Sendable {
     }
     if !old.isEmpty { save(old, []) { _ in } }
   }
-
-  struct Change {
-    var positions: [String: WebhookPosition?]
-    var epoch: String
-    var end: UInt64
-  }
 }
 
-extension FleetWebhooks.State {
+extension FleetWebhooks: WebhookEventSource {
+  /// The epoch of the stream's events.
+  public var epoch: String { state.withLock(\.epoch) }
+
   /// The number of the last event.
-  var end: UInt64 { max(start, events.last?.sequence ?? 0) }
+  public var end: UInt64 { state.withLock(\.end) }
 
-  /// The webhooks that the replica sends: those in whose ranking it has been the first one for some time.
-  fileprivate mutating func owned(
-    of ids: [String], _ replica: FleetReplica, isUsable: Bool, at now: Duration
-  ) -> Set<String> {
-    guard isUsable, replica.isComplete, !epoch.isEmpty else {
-      first = [:]
-      return []
+  /// Reads the events after a number.
+  public func read(
+    after sequence: UInt64, limit: Int, _ completion: @escaping @Sendable (WebhookBatch) -> Void
+  ) {
+    let batch = state.withLock { state -> WebhookBatch in
+      guard sequence >= state.start else { return .missing(through: state.start) }
+      var bytes = 0
+      let next = state.events.lazy.drop { $0.sequence <= sequence }.prefix { event in
+        defer { bytes += event.data.count }
+        return bytes < limit
+      }
+      let now = Timestamp.now
+      let events = next.map { event in
+        var event = event
+        event.age = max(.zero, event.time.duration(to: now))
+        return event
+      }
+      return events.last.map { .events(Array(events), through: $0.sequence) } ?? .failed
     }
-    let replicas = replica.fold.presentReplicas
-    let ranked = ids.filter { FleetRendezvousHash.rank(of: replica.id, among: replicas, for: $0) == 0 }
-    first = Dictionary(ranked.map { ($0, first[$0] ?? now) }) { earlier, _ in earlier }
-    return Set(first.filter { now - $0.value >= FleetWebhooks.takeoverDelay || owned.contains($0.key) }.keys)
-  }
-
-  fileprivate mutating func change(to ids: Set<String>) -> FleetWebhooks.Change {
-    owned = ids
-    let positions: [(String, WebhookPosition?)] = ids.map { ($0, cursors[$0]?.position ?? lost[$0]) }
-    return FleetWebhooks.Change(positions: Dictionary(positions) { earlier, _ in earlier }, epoch: epoch, end: end)
+    completion(batch)
   }
 }
 
-extension FleetEventID {
-  /// The epoch as the ids of events have it.
-  var epochText: String { String(description.prefix { $0 != "-" }) }
-}
+extension FleetWebhooks: WebhookStorage {
+  /// Positions come from the stream, with the decision which replica sends.
+  public func load(_ completion: @escaping @Sendable ([String: WebhookPosition]?) -> Void) {}
 
-extension WebhookEvent {
-  /// An event of the fleet for webhooks: a verdict, or an agent's start, end or loss; nil for others.
-  init?(_ event: FleetEvent, _ fold: FleetFold) {
-    let data = FleetEventRepresentation.data(event).bytes
-    let time = Timestamp(nanoseconds: event.time)
-    switch event.content {
-    case .verdict(let message):
-      self.init(
-        sequence: event.id.number, id: event.id.description, time: time, type: "verdict",
-        subject: "target:\(message.target)", state: message.to.rawValue, target: message.target,
-        labels: fold.targets[message.target]?.definition.spec.labels ?? [:], data: data)
-    case .node(let id, let state, let hello):
-      guard (hello ?? fold.nodes[id]?.hello)?.role ?? .agent == .agent else { return nil }
-      self.init(
-        sequence: event.id.number, id: event.id.description, time: time, type: "agent", subject: "agent:\(id)",
-        state: state.rawValue, data: data)
-    case .cell, .definition, .gap: return nil
+  /// Publishes positions, unless the stream has later ones.
+  public func save(
+    _ positions: [String: WebhookPosition], _ records: [WebhookLogEntry],
+    _ completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    let (fleet, messages) = state.withLock { state -> (FleetService?, [(String, WebhookPosition, UInt64)]) in
+      state.append(records)
+      let messages = positions.compactMap { id, position -> (String, WebhookPosition, UInt64)? in
+        let known = state.cursors[id]
+        guard position.epoch == state.epoch else { return nil }
+        if let known, known.position.epoch == position.epoch, known.position.settled > position.settled { return nil }
+        return (id, position, known?.sequence ?? 0)
+      }
+      return (state.fleet.object, messages)
     }
+    guard let fleet, !messages.isEmpty else { return completion(true) }
+    let rest = Locked((count: messages.count, isStored: true))
+    for (id, position, last) in messages {
+      fleet.publish(position, of: id, after: last) { [weak self] result in
+        if case .success(let sequence) = result {
+          self?.state.withLock { state in
+            guard state.cursors[id]?.sequence ?? 0 < sequence else { return }
+            state.cursors[id] = FleetWebhookState.Cursor(
+              position: position, sequence: sequence, time: Timestamp.now.microseconds * 1000)
+          }
+        }
+        // Another replica has a later one after a conflict.
+        let isStored =
+          switch result {
+          case .success, .failure(.unexpectedLast): true;
+          case .failure: false
+          }
+        let ended = rest.withLock { rest -> Bool? in
+          rest.count -= 1
+          rest.isStored = rest.isStored && isStored
+          return rest.count == 0 ? rest.isStored : nil
+        }
+        if let ended { completion(ended) }
+      }
+    }
+  }
+
+  /// The delivery log of this replica.
+  public func log(
+    of id: String, before entry: Int64?, limit: Int, _ completion: @escaping @Sendable ([WebhookLogEntry]?) -> Void
+  ) {
+    let entries = state.withLock { state in
+      state.log.reversed().lazy.filter { $0.webhook == id && $0.number < entry ?? .max }.prefix(limit)
+    }
+    completion(Array(entries))
   }
 }

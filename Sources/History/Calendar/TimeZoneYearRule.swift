@@ -42,9 +42,6 @@ struct TimeZoneYearRule: Hashable, Sendable {
   private var begin: Moment?
   private var end: Moment?
 
-  /// Whether the clocks are never changed.
-  var isConstant: Bool { begin == nil }
-
   /// The changes in the year of a time and the years beside it, ascending.
   func changes(around time: Int64) -> [TimeZoneRules.Change] {
     guard let begin, let end else { return [] }

@@ -25,7 +25,7 @@ internal import Logging
   /// The files that the connection has open; nil without one.
   var opened: OpenStoreFiles?
   /// Write what is in force to a file that takes the place of another one.
-  let contents: StoreContentWriters
+  let contents = StoreContentWriters()
   var upkeep: WriterMaintenance
   var reopenAt: MonotonicInstant?
   /// What was read from a damaged file, for the file that replaces it.
@@ -39,49 +39,21 @@ internal import Logging
   let isStartOver = WriterFlag()
   let isClosing = WriterFlag()
 
-  /// What the thread is made of.
-  struct Parts {
-    var queue: WriteQueue
-    var files: StoreFiles
-    var recovery: StoreRecovery
-    var epoch: String
-    var statistics: StoreStatistics
-    var sync: SyncThread
-    var readers: HistoryReaderPool
-    var stallTimer: OneShotTimer
-    var isStallTimerSet: WriterFlag
-    var waker: Waker
-    var hasSyncFailed: WriterFlag
-    var verifier: StoreVerifier
-    var contents: StoreContentWriters
-    var reopening: StoreReopening
-    var onVisible: @Sendable () -> Void
-  }
-
   /// - Throws: an ``EventLoopError`` if the process has no descriptors left.
   init(
-    _ parts: Parts, _ commits: GroupCommitWriter?, _ mark: StoreRunMark?, _ tasks: WriterMaintenanceTasks
+    _ opened: OpenedStoreFiles, queue: WriteQueue, statistics: StoreStatistics, sync: SyncThread,
+    readers: HistoryReaderPool, stallTimer: OneShotTimer, isStallTimerSet: WriterFlag, waker: Waker,
+    hasSyncFailed: WriterFlag, verifier: StoreVerifier, tasks: WriterMaintenanceTasks,
+    onVisible: @escaping @Sendable () -> Void
   ) throws(EventLoopError) {
-    queue = parts.queue
-    files = parts.files
-    recovery = parts.recovery
-    epoch = parts.epoch
-    statistics = parts.statistics
-    sync = parts.sync
-    readers = parts.readers
-    stallTimer = parts.stallTimer
-    isStallTimerSet = parts.isStallTimerSet
-    waker = parts.waker
-    hasSyncFailed = parts.hasSyncFailed
-    verifier = parts.verifier
-    contents = parts.contents
-    reopening = parts.reopening
-    onVisible = parts.onVisible
-    logger = parts.files.configuration.logger
-    self.commits = commits
-    self.mark = mark
-    opened = commits == nil ? nil : files.opened
-    upkeep = WriterMaintenance(page: parts.recovery.page, tasks: tasks)
+    (files, recovery, epoch) = (opened.files, opened.recovery, opened.state.epoch)
+    (commits, mark, reopening) = (opened.commits, opened.mark, opened.reopening)
+    (self.queue, self.statistics, self.sync, self.readers) = (queue, statistics, sync, readers)
+    (self.stallTimer, self.isStallTimerSet, self.waker) = (stallTimer, isStallTimerSet, waker)
+    (self.hasSyncFailed, self.verifier, self.onVisible) = (hasSyncFailed, verifier, onVisible)
+    logger = opened.files.configuration.logger
+    self.opened = opened.commits == nil ? nil : files.opened
+    upkeep = WriterMaintenance(page: opened.recovery.page, tasks: tasks)
     poller = try Poller(capacity: 1)
     try waker.attach(to: poller, token: Poller.mailboxToken)
     if commits == nil { reopenAt = MonotonicInstant.now.advanced(by: Limits.reopenDelay) }

@@ -16,3 +16,14 @@ extension FleetEngineError {
     }
   }
 }
+
+extension NATSConnection {
+  /// Sends a request of the fleet, and waits for the reply.
+  func reply(
+    to payload: [UInt8], on subject: FleetSubject, within timeLimit: Duration
+  ) throws(NATSError) -> [UInt8] {
+    // Agents may publish where other agents answer: what they answer must be in a subject that they cannot guess.
+    guard case .ask = subject else { return try request("\(subject)", payload, within: timeLimit).payload }
+    return try ask("\(subject)", payload, replyPrefix: FleetReplySubject.answers, within: timeLimit).payload
+  }
+}
