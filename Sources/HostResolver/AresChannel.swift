@@ -44,7 +44,7 @@ internal import Glibc
 
   /// Opens a channel; `serverTimeout` is the first timeout for a server, which c-ares doubles in later rounds.
   init(
-    _ source: Source, _ configuration: Resolver.Configuration, serverTimeout: Duration, usesTCP: Bool = false,
+    _ source: Source, _ configuration: ResolverConfiguration, serverTimeout: Duration, usesTCP: Bool = false,
     poller: Poller
   ) throws(HostResolutionFailure) {
     self.poller = poller

@@ -47,20 +47,20 @@ enum AresSocketFunctions {
 extension AresChannel {
   /// Sets the servers of the settings, and those of resolv.conf(5) if one has a zone, which c-ares 1.18 does not read.
   func setServers(
-    _ configuration: Resolver.Configuration, of opened: ares_channel
+    _ configuration: ResolverConfiguration, of opened: ares_channel
   ) throws(HostResolutionFailure) {
     var servers = configuration.servers
     if servers.isEmpty {
-      let names = Resolver.names(in: Resolver.text(of: configuration.resolvConfPath))
+      let names = NameServerList.names(in: NameServerList.text(of: configuration.resolvConfPath))
       guard names.contains(where: { $0.contains("%") }) else { return }
-      servers = names.filter { Resolver.server($0) != nil }
+      servers = names.filter { NameServerList.server($0) != nil }
     }
     if cares_reads_zones() == 0 {
-      zones = Resolver.zones(of: servers)
+      zones = NameServerList.zones(of: servers)
       if !zones.isEmpty { unsafe setSocketFunctions(of: opened) }
-      servers = servers.map(Resolver.withoutZone)
+      servers = servers.map(NameServerList.withoutZone)
     } else {
-      servers = servers.map(Resolver.withZoneAtTheEnd)
+      servers = servers.map(NameServerList.withZoneAtTheEnd)
     }
     let list = servers.joined(separator: ",")
     guard unsafe ares_set_servers_ports_csv(opened, list) == cares_success else {
@@ -77,7 +77,7 @@ extension AresChannel {
   func zone(of address: [UInt8]) -> UInt32 { zones[address] ?? 0 }
 }
 
-extension Resolver {
+extension NameServerList {
   /// The indexes of the interfaces that link-local servers are on, by address; a server whose interface is missing has none.
   static func zones(of servers: [String]) -> [[UInt8]: UInt32] {
     var zones: [[UInt8]: UInt32] = [:]

@@ -6,15 +6,20 @@ extension Resolver {
   ///
   /// Entries that cannot be read are left out. Without any server the list contains this machine, as in c-ares.
   public var servers: [ReachabilityTarget] {
-    let configured = configuration.servers.compactMap(Self.server)
-    var found = configured.isEmpty ? Self.servers(in: Self.text(of: configuration.resolvConfPath)) : configured
-    if found.isEmpty, let local = Self.server("127.0.0.1") { found = [local] }
+    let configured = configuration.servers.compactMap(NameServerList.server)
+    var found =
+      configured.isEmpty
+      ? NameServerList.servers(in: NameServerList.text(of: configuration.resolvConfPath)) : configured
+    if found.isEmpty, let local = NameServerList.server("127.0.0.1") { found = [local] }
     if ResolverSearchList.current(configuration.resolvConfPath).usesTCP {
       for index in found.indices { found[index].transport?.protocol = .tcp }
     }
     return found
   }
+}
 
+/// Reads lists of DNS servers.
+enum NameServerList {
   /// The servers of the `nameserver` lines.
   static func servers(in text: String) -> [ReachabilityTarget] {
     names(in: text).compactMap(server)

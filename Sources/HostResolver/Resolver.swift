@@ -4,21 +4,21 @@ internal import EventLoop
 /// getaddrinfo(3) does.
 ///
 /// One thread (`probes`, started with the first request) owns every c-ares object. Requests for a name that is already
-/// being resolved share its answer; answers are cached for their time to live within ``Configuration/cacheBounds``. A
+/// being resolved share its answer; answers are cached for their time to live within ``ResolverConfiguration/cacheBounds``. A
 /// change of `/etc/resolv.conf` or `/etc/hosts` takes effect immediately: the resolver empties the cache, repeats open
 /// queries with the new servers, and calls the handler of ``onChange(_:)``.
 public final class Resolver: Sendable {
   private let inbox: ResolverInbox
 
   /// Makes a resolver; no thread runs before the first request.
-  public init(_ configuration: Configuration = Configuration()) {
+  public init(_ configuration: ResolverConfiguration = ResolverConfiguration()) {
     inbox = ResolverInbox(configuration)
   }
 
   deinit { inbox.stop() }
 
   /// The configuration of the resolver.
-  var configuration: Configuration { inbox.configuration }
+  var configuration: ResolverConfiguration { inbox.configuration }
 
   /// Requests all addresses of `name`.
   ///

@@ -14,7 +14,7 @@ struct ResolverAddressCache {
   private let negative: Duration
   private let capacity: Int
 
-  init(_ configuration: Resolver.Configuration) {
+  init(_ configuration: ResolverConfiguration) {
     bounds = configuration.cacheBounds
     negative = min(max(configuration.negativeTimeToLive, .seconds(1)), .seconds(30))
     capacity = min(max(configuration.cacheEntries, 0), Limits.cacheEntries)
@@ -37,6 +37,11 @@ struct ResolverAddressCache {
     let kept = addresses.isEmpty ? negative : min(max(timeToLive, bounds.lowerBound), bounds.upperBound)
     if entries[name] == nil, entries.count >= capacity { evict(now: now) }
     entries[name] = Entry(addresses: addresses, stored: now, expires: now.advanced(by: kept))
+  }
+
+  /// Stores addresses for a short time only: the answer for the other family may have been lost.
+  mutating func store(_ name: String, ofOneFamily addresses: ResolvedAddresses, now: Instant) {
+    store(name, addresses.withTimesToLive { [negative] in min($0 ?? negative, negative) }, now: now)
   }
 
   mutating func removeAll() { entries.removeAll() }

@@ -2,7 +2,7 @@ internal import EventLoop
 
 /// The channels of c-ares, opened when they are needed: one reads the hosts file, one queries the DNS servers.
 struct ResolverChannels {
-  private let configuration: Resolver.Configuration
+  private let configuration: ResolverConfiguration
   private let poller: Poller
   private var open: (hosts: AresChannel, dns: AresChannel)?
   /// The search list, which is read when the channels are opened.
@@ -10,7 +10,7 @@ struct ResolverChannels {
   /// When a DNS server last responded.
   private var lastResponse: MonotonicInstant?
 
-  init(_ configuration: Resolver.Configuration, _ poller: Poller) {
+  init(_ configuration: ResolverConfiguration, _ poller: Poller) {
     self.configuration = configuration
     self.poller = poller
   }

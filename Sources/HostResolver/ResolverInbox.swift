@@ -24,11 +24,11 @@ final class ResolverInbox: Sendable {
     var onChange: (@Sendable () -> Void)?
   }
 
-  let configuration: Resolver.Configuration
+  let configuration: ResolverConfiguration
   private let thread = MailboxThread<Command>("probes", eventCapacity: Limits.resolverEvents)
   private let state = Locked(State())
 
-  init(_ configuration: Resolver.Configuration) { self.configuration = configuration }
+  init(_ configuration: ResolverConfiguration) { self.configuration = configuration }
 
   func nextID() -> UInt64 {
     state.withLock {

@@ -92,12 +92,7 @@ extension ResolverLoop {
   /// Completes a query with the addresses of one family.
   func otherFamilyTimedOut(_ id: UInt64) {
     guard let query = queries[id], queries.answered(id) else { return }
-    if query.earlierFailure == nil {
-      // Cached for a short time only: the answer for the other family may have been lost.
-      let brief = inbox.configuration.negativeTimeToLive
-      let addresses = query.addresses.withTimesToLive { min($0 ?? brief, brief) }
-      cache.store(query.name, addresses, now: .now)
-    }
+    if query.earlierFailure == nil { cache.store(query.name, ofOneFamily: query.addresses, now: .now) }
     finish(id, .success(query.addresses))
   }
 

@@ -22,7 +22,7 @@ final class ResolverLoop {
     case budget
   }
 
-  let inbox: ResolverInbox
+  private let inbox: ResolverInbox
   var queries = ResolverQueryTable()
   var channels: ResolverChannels
   var cache: ResolverAddressCache

@@ -5,11 +5,11 @@ struct ResolverQueryBudget {
   /// Queries that are sent at the same time for a name: one for each family.
   static let queriesPerName = 2
 
-  private let limit: Resolver.QueryLimit?
+  private let limit: ResolverConfiguration.QueryLimit?
   private var credit: Double
   private var at: MonotonicInstant
 
-  init(_ limit: Resolver.QueryLimit?, now: MonotonicInstant) {
+  init(_ limit: ResolverConfiguration.QueryLimit?, now: MonotonicInstant) {
     self.limit = limit
     credit = Double(limit?.atOnce ?? 0)
     at = now

@@ -54,7 +54,7 @@ struct ResolverSearchList: Equatable {
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
     }
-    return ResolverSearchList(resolvConf: Resolver.text(of: path), hostName: hostName) { name in
+    return ResolverSearchList(resolvConf: NameServerList.text(of: path), hostName: hostName) { name in
       unsafe getenv(name).map { unsafe String(cString: $0) }
     }
   }

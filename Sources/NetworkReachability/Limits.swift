@@ -63,7 +63,7 @@ enum Limits {
   ///
   /// Clients need no authorization. A stream of 64 names needs 128 queries, and four times as many with a search list of three
   /// domains.
-  static let clientQueries = Resolver.QueryLimit(perSecond: 200, atOnce: 256)
+  static let clientQueries = ResolverConfiguration.QueryLimit(perSecond: 200, atOnce: 256)
 
   /// The time between two lookups of any name that the same client of the service watches: ten queries a second.
   static let clientNameInterval = Duration.milliseconds(200)

@@ -16,7 +16,7 @@ package struct NameResolverPool: Sendable {
   /// For one-time lookups that clients of the service request.
   let clientLookups: Resolver
 
-  init(_ configuration: Resolver.Configuration) {
+  init(_ configuration: ResolverConfiguration) {
     (watches, checks, ephemeral) = (Resolver(configuration), Resolver(configuration), Resolver(configuration))
     // Clients need no authorization for these, and name servers are other people's.
     var limited = configuration

@@ -52,7 +52,7 @@ public final class ReachabilityMonitor: Sendable {
     let source = ActiveKernelSource()
     nameResolver = WatchedNameResolver(
       pool: NameResolverPool(
-        Resolver.Configuration(servers: configuration.nameServers, timeout: configuration.nameTimeout)),
+        ResolverConfiguration(servers: configuration.nameServers, timeout: configuration.nameTimeout)),
       source: names)
     engine = Engine(
       settle: configuration.settle, permitting: configuration.interfaceRequirement,

@@ -13,7 +13,7 @@ import Testing
     ])
   func server(_ text: String, _ host: String) throws {
     let port: UInt16 = text.hasSuffix(":5353") ? 5353 : 53
-    #expect(Resolver.server(text) == (try server(host, port)))
+    #expect(NameServerList.server(text) == (try server(host, port)))
   }
 
   private func server(
@@ -26,7 +26,7 @@ import Testing
 
   @Test("Invalid server addresses are rejected", arguments: ["", "dns.example", "[::1", "10.0.0.53:53:53", "::1%"])
   func noServer(_ text: String) {
-    let server = Resolver.server(text)
+    let server = NameServerList.server(text)
     #expect(server == nil || text == "[::1")
   }
 
@@ -53,9 +53,9 @@ import Testing
     for (text, bare) in [
       ("fe80::53%lo", "fe80::53"), ("[fe80::53%lo]:5353", "[fe80::53]:5353"), ("10.0.0.53:53", "10.0.0.53:53"),
       ("::1", "::1"),
-    ] { #expect(Resolver.withoutZone(text) == bare) }
+    ] { #expect(NameServerList.withoutZone(text) == bare) }
     let servers = ["fe80::53%lo", "[fe80::54%1]:53", "fe80::55%nosuch0", "10.0.0.53"]
-    let zones = Resolver.zones(of: servers)
+    let zones = NameServerList.zones(of: servers)
     #expect(zones.values.sorted() == [1, 1] && zones.keys.allSatisfy { $0.count == 16 })
   }
 }

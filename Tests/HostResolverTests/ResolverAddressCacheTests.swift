@@ -10,7 +10,7 @@ import Testing
   }
 
   /// For how long an answer with this time to live is remembered, in whole seconds.
-  private func kept(_ addresses: ResolvedAddresses, _ configuration: Resolver.Configuration = .init()) -> Int? {
+  private func kept(_ addresses: ResolvedAddresses, _ configuration: ResolverConfiguration = .init()) -> Int? {
     var cache = ResolverAddressCache(configuration)
     cache.store("a", addresses, now: start)
     return (0...1_000).first { cache.lookup("a", now: start + .seconds($0)) == nil }

@@ -9,7 +9,7 @@ let otherFour: [UInt8] = [192, 0, 2, 2]
 extension Resolver {
   /// A resolver that queries only `servers`, without a search list.
   convenience init(asking servers: [DNSServer], timeout: Duration = .seconds(5)) {
-    self.init(Configuration(servers: servers.map(\.address), timeout: timeout, resolvConfPath: "/dev/null"))
+    self.init(ResolverConfiguration(servers: servers.map(\.address), timeout: timeout, resolvConfPath: "/dev/null"))
   }
 
   func bytes(_ name: String, timeout: Duration = patience) async throws -> [[UInt8]] {
