@@ -119,7 +119,7 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     module("Compression", ["CZlib"]),
     .target(name: "CPage", exclude: ["web"]),
-    module("StatusPage", ["CPage"]),
+    module("StatusPage", ["CPage", "TextSyntax"]),
     // Its openapi.yaml is a symbolic link to the file in the root directory, so that the service serves the same file (ADR 7).
     .target(name: "CContract", exclude: ["openapi.yaml"]),
     module("Contract", ["CContract"]),
@@ -141,7 +141,10 @@ let package = Package(
     module("NetworkReachability", ["ReachabilityModel", "Locks", "Netlink", "HostResolver", deque, logging]),
     module(
       "ReachabilityChecks",
-      ["NetworkReachability", "ReachabilityModel", "EventLoop", "Locks", "Probers", "HostResolver", deque]),
+      [
+        "NetworkReachability", "ReachabilityModel", "EventLoop", "Locks", "TextSyntax", "Probers", "HostResolver",
+        deque,
+      ]),
     module("History", ["Database", "EventLoop", "HostProcess", "ReachabilityModel", "Locks", deque, logging]),
     module("ReachabilityCompatibility", ["NetworkReachability", "Locks"]),
     module(
@@ -151,7 +154,7 @@ let package = Package(
         "JSONFormat", "TextSyntax", deque,
         logging,
       ]),
-    module("ReachabilityFleet", ["ReachabilityModel"]),
+    module("ReachabilityFleet", ["ReachabilityModel", "TextSyntax"]),
     module("NetworkReachabilityTesting", ["NetworkReachability", "ReachabilityModel", "Locks"]),
 
     module(

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// The id of an event, `<epoch>-<sequence>`: its number, and the history that it belongs to.
 ///
 /// The epoch is random and chosen when a history begins: at each start, or with a data directory once, and again after a
@@ -17,7 +19,7 @@ package struct EventID: Hashable, CustomStringConvertible {
   package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     // UInt64(_:) would accept a sign.
-    guard parts.count == 2, parts[0].utf8.count == 8, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+    guard parts.count == 2, parts[0].utf8.count == 8, parts[1].isDecimal,
       let sequence = UInt64(parts[1])
     else { return nil }
     self.init(epoch: String(parts[0]), sequence: sequence)

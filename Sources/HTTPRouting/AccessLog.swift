@@ -46,6 +46,6 @@ struct TraceParent: Equatable {
   }
 
   private static func isHex(_ text: Substring, _ count: Int) -> Bool {
-    text.utf8.count == count && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    text.utf8.count == count && text.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
   }
 }

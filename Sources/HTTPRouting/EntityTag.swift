@@ -23,9 +23,9 @@ package struct EntityTag: Equatable, CustomStringConvertible {
 
   /// Creates the tag of a content: equal contents have equal tags, also after a restart.
   package init(of content: some Sequence<UInt8>, isWeak: Bool) {
-    // FNV-1a, 64 bits.
-    let hash = content.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    self.init(String(hash, radix: 16), isWeak: isWeak)
+    var hash = FNV1aHash()
+    hash.add(content)
+    self.init(String(hash.value, radix: 16), isWeak: isWeak)
   }
 
   /// Parses a tag of a header field; nil for a text without quotes.

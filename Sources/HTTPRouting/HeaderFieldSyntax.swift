@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// Parses the value of a header field.
 enum HeaderFieldSyntax {
   /// Returns the parts between separators, including empty ones; quoted separators are ignored (RFC 9110 §5.6.4).
@@ -21,7 +23,7 @@ enum HeaderFieldSyntax {
   /// Any number of digits is accepted, and none before the point: Java's own client sends `*/*; q=.2`.
   static func weight(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard !parts.allSatisfy(\.isEmpty), parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+    guard !parts.allSatisfy(\.isEmpty), parts.allSatisfy({ $0.isDecimal }) else {
       return nil
     }
     return Double("0\(parts[0]).\(parts.count > 1 ? parts[1] : "")0").map { min($0, 1) }

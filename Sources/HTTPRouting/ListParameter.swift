@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 extension RoutedRequest {
   /// Returns the value of a parameter that has one of a few values; nil without it.
   package func value<Value: RawRepresentable & CaseIterable>(
@@ -16,7 +18,7 @@ extension RoutedRequest {
 package enum ListLimit {
   package static func parse(_ text: String?, _ standard: Int, _ maximum: Int) throws(Problem) -> Int {
     guard let text else { return standard }
-    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let limit = Int(text), (1...maximum).contains(limit)
+    guard text.isDecimal, let limit = Int(text), (1...maximum).contains(limit)
     else {
       throw Problem(
         .badRequest, "limit must be an integer between 1 and \(maximum), got \(text.prefix(80).debugDescription)")

@@ -38,7 +38,7 @@ package struct LongPoll {
       let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(\.trimmed)
       guard parts.count == 2, parts[0].lowercased() == "wait" else { continue }
       let digits = parts[1].split(separator: "\"").joined()
-      guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      guard !digits.isEmpty, digits.isDecimal else { return nil }
       // A number that overflows exceeds the limit, too.
       return min(Int64(digits) ?? .max, waitLimit.components.seconds)
     }

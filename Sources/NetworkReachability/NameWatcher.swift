@@ -18,11 +18,7 @@ final class NameWatcher: Sendable {
   private let source: (any NameSource)?
   private let guarded: Locked<State>
   /// The receiver of the answers.
-  private let engine = Locked<WeakEngine>(WeakEngine())
-
-  private struct WeakEngine {
-    weak var engine: Engine?
-  }
+  private let engine = WeakReference<Engine>()
 
   private struct State {
     var timeout: Duration
@@ -56,7 +52,7 @@ final class NameWatcher: Sendable {
   var clientNames: [String: Int] { guarded.withLock(\.clientNames) }
 
   /// Sets the engine that receives the answers, and owns the watcher.
-  func attach(_ engine: Engine) { self.engine.withLock { $0.engine = engine } }
+  func attach(_ engine: Engine) { self.engine.object = engine }
 
   /// Watches the name of a target for a subscription; has no effect for a target without a name.
   ///
@@ -174,7 +170,7 @@ final class NameWatcher: Sendable {
         }
         guard let self, let interval = self.take(answer, for: target, generation, from: kind) else { return }
         // Without the watcher's lock, because the reading that follows may call back into it.
-        self.engine.withLock(\.engine)?.refreshSource()
+        self.engine.object?.refreshSource()
         try? await Task.sleep(for: interval)
         self.timeToLiveEnded(of: target, generation)
       }
@@ -216,7 +212,7 @@ final class NameWatcher: Sendable {
         if case .name(let name) = target.remote { apply(source.resolution(of: name), to: target, &state) }
       }
     }
-    engine.withLock(\.engine)?.refreshSource()
+    engine.object?.refreshSource()
   }
 
   /// Stores an answer and passes it to the engine.
@@ -232,6 +228,6 @@ final class NameWatcher: Sendable {
     case (.addresses, _), (.notFound, _), (.pending, _): state.watches[target]?.answer = resolution
     }
     // Under the lock, so that the engine receives answers in order.
-    engine.withLock(\.engine)?.setResolution(resolution, of: target)
+    engine.object?.setResolution(resolution, of: target)
   }
 }

@@ -1,10 +1,12 @@
+internal import TextSyntax
+
 /// A hash that is the same on every machine and in every version: FNV-1a with the finalizer of SplitMix64.
 struct FleetHash {
-  private var state: UInt64 = 0xcbf2_9ce4_8422_2325
+  private var state = FNV1aHash()
 
   /// Adds a text and its end, so that two texts do not equal another two.
   mutating func add(_ text: String) {
-    for byte in text.utf8 { add(byte) }
+    state.add(text.utf8)
     add(UInt8.max)
   }
 
@@ -12,10 +14,10 @@ struct FleetHash {
     for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
   }
 
-  mutating func add(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  mutating func add(_ byte: UInt8) { state.add(byte) }
 
   var value: UInt64 {
-    var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    var mixed = (state.value ^ (state.value >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)
   }

@@ -26,7 +26,7 @@ extension IPAddress: CustomStringConvertible {
         (bits, octet) = (bits << 8 | octet, 0)
         (dots, digits) = (dots + 1, 0)
       } else {
-        guard (0x30...0x39).contains(byte), digits == 0 || octet > 0 else { return nil }
+        guard byte.isASCIIDigit, digits == 0 || octet > 0 else { return nil }
         octet = octet * 10 + UInt32(byte - 0x30)
         digits += 1
         guard octet <= 255 else { return nil }
@@ -92,7 +92,7 @@ extension IPAddress: CustomStringConvertible {
 
   /// Whether a byte is a hexadecimal digit; Swift's integer parser also accepts a sign.
   private static func isHexDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+    byte.isASCIIDigit || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
 
   /// Dotted decimal, or the canonical IPv6 form of RFC 5952: lower case, longest run of zeros as `::`, mapped addresses

@@ -21,6 +21,16 @@ extension StringProtocol {
   }
 }
 
+extension StringProtocol {
+  /// Whether the text has ASCII digits only, or nothing: parsers of integers also accept a sign.
+  package var isDecimal: Bool { utf8.allSatisfy(\.isASCIIDigit) }
+}
+
+extension UInt8 {
+  /// Whether the byte is an ASCII digit.
+  package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+}
+
 extension Unicode.Scalar {
   /// C0, DEL, C1, line and paragraph separators, and the characters that change the direction of text.
   fileprivate var isControl: Bool {

@@ -64,7 +64,7 @@ public enum Redaction {
     guard authority.first != UInt8(ascii: "["), IPAddress(host) == nil,
       let last = authority.indices.reversed().first(where: { decoded(authority, $0).byte == UInt8(ascii: ":") })
     else { return false }
-    return !authority[decoded(authority, last).next...].allSatisfy { (0x30...0x39).contains($0) }
+    return !authority[decoded(authority, last).next...].allSatisfy(\.isASCIIDigit)
   }
 
   /// The byte at an index, percent-decoded repeatedly (`%40`, `%2540`), and the index of the next one.

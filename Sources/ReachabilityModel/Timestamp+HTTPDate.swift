@@ -31,7 +31,7 @@ extension Timestamp {
 
   /// A year of four digits.
   private static func year(_ digits: Substring, _ now: Timestamp) -> Substring? {
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard digits.isDecimal else { return nil }
     guard digits.utf8.count == 2, let short = Int(digits), let present = Int(now.description.prefix(4)) else {
       return digits.utf8.count == 4 ? digits : nil
     }

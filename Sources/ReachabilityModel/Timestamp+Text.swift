@@ -49,7 +49,7 @@ private struct DigitReader {
 
   mutating func number(_ count: Int) -> Int64? {
     let digits = rest.prefix(count)
-    guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard digits.count == count, digits.allSatisfy(\.isASCIIDigit) else { return nil }
     rest = rest.dropFirst(count)
     return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
@@ -61,7 +61,7 @@ private struct DigitReader {
     else { return nil }
     var fraction: Int64 = 0
     if take(".") {
-      let digits = rest.prefix { (0x30...0x39).contains($0) }
+      let digits = rest.prefix(while: \.isASCIIDigit)
       guard !digits.isEmpty else { return nil }
       rest = rest.dropFirst(digits.count)
       let six = Array(digits.prefix(6)) + Array(repeating: 0x30, count: max(0, 6 - digits.count))

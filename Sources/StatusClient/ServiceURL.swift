@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// The URL of a service: `http://host:8080`, `https://host:8443/prefix` or `unix:/run/reachd.sock`.
 package struct ServiceURL {
   /// Why a text is no URL of a service.
@@ -53,7 +55,7 @@ package struct ServiceURL {
     }
     if let colon {
       let digits = authority[authority.index(after: colon)...]
-      guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0 else {
+      guard digits.isDecimal, let port = UInt16(digits), port > 0 else {
         throw Invalid(
           description:
             "\(origin): the port must be an integer between 1 and 65535, got \(String(digits).debugDescription)")

@@ -1,4 +1,5 @@
 internal import CPage
+internal import TextSyntax
 
 /// The files of the status page, which the program contains.
 ///
@@ -50,12 +51,9 @@ public enum StatusPage {
 
   /// Twelve hexadecimal digits that change with the content of any file, so that clients may cache the files forever.
   public static let build: String = {
-    // FNV-1a: the digits identify a version and protect nothing.
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for file in all {
-      for byte in Array(file.name.utf8) + file.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    }
-    let digits = String(hash, radix: 16)
+    var hash = FNV1aHash()
+    for file in all { hash.add(Array(file.name.utf8) + file.bytes) }
+    let digits = String(hash.value, radix: 16)
     return String((String(repeating: "0", count: 16 - digits.count) + digits).prefix(12))
   }()
 

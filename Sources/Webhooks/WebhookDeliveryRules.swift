@@ -52,7 +52,7 @@ enum WebhookDeliveryRules {
 
   /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
   static func retryAfter(_ text: String, now: Timestamp) -> Duration? {
-    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+    if !text.isEmpty, text.isDecimal {
       return Int64(text).map { .seconds(min($0, Limits.longestRetryAfter.components.seconds)) }
         ?? Limits.longestRetryAfter
     }

@@ -84,7 +84,7 @@ extension WebhookDispatcher {
     // The id of a fleet's event has a third part.
     let digits = event.dropFirst(epoch.utf8.count + 1).prefix { $0 != "-" }
     // UInt64(_:) would accept a sign.
-    guard event.hasPrefix("\(epoch)-"), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+    guard event.hasPrefix("\(epoch)-"), digits.isDecimal,
       let sequence = UInt64(digits), sequence > 0, sequence <= self.source.end
     else { return completion(.missingEvent) }
     // One event is enough, whatever its size.

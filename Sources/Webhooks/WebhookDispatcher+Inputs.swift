@@ -51,15 +51,3 @@ extension WebhookDispatcher {
     case message(WebhookMessage?, id: String, @Sendable (WebhookCommandResult) -> Void)
   }
 }
-
-/// A weak reference that the timer holds, so that it does not keep the dispatcher alive.
-final class WeakWebhookDispatcher: Sendable {
-  private struct Reference: Sendable { weak var dispatcher: WebhookDispatcher? }
-  private let reference = Locked(Reference())
-
-  /// The dispatcher; nil when it was deallocated.
-  var dispatcher: WebhookDispatcher? {
-    get { reference.withLock(\.dispatcher) }
-    set { reference.withLock { $0.dispatcher = newValue } }
-  }
-}

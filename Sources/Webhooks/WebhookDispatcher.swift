@@ -49,9 +49,9 @@ public final class WebhookDispatcher: Sendable {
     attributeSource = WebhookMessage.source(machine: configuration.machine)
     table = Locked(WebhookTable(source: attributeSource))
     // The timer may outlive the dispatcher.
-    let reference = WeakWebhookDispatcher()
-    timer = clock.makeTimer { reference.dispatcher?.process() }
-    reference.dispatcher = self
+    let reference = WeakReference<WebhookDispatcher>()
+    timer = clock.makeTimer { reference.object?.process() }
+    reference.object = self
   }
 
   deinit { stop() }

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// A month of the Gregorian calendar, such as `2026-10`.
 public struct CalendarMonth: Hashable, Sendable, CustomStringConvertible {
   /// The year, 1970 to 9999.
@@ -9,7 +11,7 @@ public struct CalendarMonth: Hashable, Sendable, CustomStringConvertible {
   public init?(_ text: some StringProtocol) {
     let bytes = Array(text.utf8)
     guard bytes.count == 7, bytes[4] == UInt8(ascii: "-"),
-      (bytes[..<4] + bytes[5...]).allSatisfy({ (0x30...0x39).contains($0) }), let year = Int64(text.prefix(4)),
+      (bytes[..<4] + bytes[5...]).allSatisfy(\.isASCIIDigit), let year = Int64(text.prefix(4)),
       let month = Int64(text.suffix(2)), year >= 1970, (1...12).contains(month)
     else { return nil }
     (self.year, self.month) = (year, month)

@@ -1,5 +1,6 @@
 internal import HostProcess
 internal import Locks
+internal import ReachabilityModel
 
 /// The time zones of this machine: the files that the C library reads, too.
 ///
@@ -43,7 +44,7 @@ public final class TimeZoneDatabase: Sendable {
       && parts.allSatisfy { part in
         part.first.map { (0x41...0x5a).contains($0 & 0xdf) } ?? false
           && part.allSatisfy { byte in
-            (0x41...0x5a).contains(byte & 0xdf) || (0x30...0x39).contains(byte) || [0x2b, 0x2d, 0x5f].contains(byte)
+            (0x41...0x5a).contains(byte & 0xdf) || byte.isASCIIDigit || [0x2b, 0x2d, 0x5f].contains(byte)
           }
       }
   }

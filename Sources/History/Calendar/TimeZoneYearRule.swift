@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// The yearly changes of the clocks in the form of the variable TZ (POSIX, with the extensions of RFC 9636), such as
 /// `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct TimeZoneYearRule: Hashable, Sendable {
@@ -93,7 +95,7 @@ struct TimeZoneYearRule: Hashable, Sendable {
   }
 
   private static func number(_ rest: inout Text, _ bounds: ClosedRange<Int64>) -> Int64? {
-    let digits = rest.prefix(4).prefix { (0x30...0x39).contains($0) }
+    let digits = rest.prefix(4).prefix(while: \.isASCIIDigit)
     rest = rest.dropFirst(digits.count)
     return Int64(String(digits) ?? "").flatMap { bounds.contains($0) ? $0 : nil }
   }

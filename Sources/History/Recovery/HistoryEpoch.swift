@@ -1,8 +1,10 @@
+internal import ReachabilityModel
+
 /// The random name of a sequence of event numbers: the same number with another epoch is another event.
 public enum HistoryEpoch {
   /// Whether a text is one: a damaged file may have any, and ids consist of it.
   static func isValid(_ text: String) -> Bool {
-    text.utf8.count == 8 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    text.utf8.count == 8 && text.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
   }
 
   /// Returns a new epoch: eight hexadecimal digits.

@@ -130,7 +130,7 @@ struct HTTPResponseReader {
     for field in fields where field.name == "content-length" {
       for part in field.value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         let text = Self.text(part)
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text), number == length ?? number
+        guard text.isDecimal, let number = Int64(text), number == length ?? number
         else { return false }
         length = number
       }

@@ -41,15 +41,15 @@ public final class CheckSchedule: Sendable {
     clock: (any CheckClock)? = nil
   ) {
     // The times of another clock do not pass with those of the prober's thread.
-    let reference = WeakScheduleReference()
-    starter = clock == nil ? checker.makeTimer { reference.schedule?.startChecks(limit: Limits.threadBurst) } : nil
+    let reference = WeakReference<CheckSchedule>()
+    starter = clock == nil ? checker.makeTimer { reference.object?.startChecks(limit: Limits.threadBurst) } : nil
     let clock = clock ?? SystemCheckClock()
     self.clock = clock
     self.monitor = monitor
     self.checker = checker
     self.configuration = configuration
     // The timers and the observer may outlive the schedule.
-    let timer = clock.makeTimer { reference.schedule?.applyRouteChanges() }
+    let timer = clock.makeTimer { reference.object?.applyRouteChanges() }
     self.timer = timer
     observer = ScheduleRouteObserver { timer.fire() }
     guarded = Locked(
@@ -58,7 +58,7 @@ public final class CheckSchedule: Sendable {
           seed: SchedulePhaseHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
           perHost: configuration.perHost, limits: configuration.limits),
         monitor, reportingTo: observer))
-    reference.schedule = self
+    reference.object = self
     monitor.attach(observer)
   }
 

@@ -1,3 +1,5 @@
+internal import ReachabilityModel
+
 /// The id of an event of the fleet, the same at every replica: `<epoch>-<number>-<check>`.
 public struct FleetEventID: Hashable, Sendable, CustomStringConvertible {
   /// A hash of the stream's creation.
@@ -33,13 +35,13 @@ public struct FleetEventID: Hashable, Sendable, CustomStringConvertible {
   public init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 3, let epoch = Self.hexadecimal(parts[0]), let check = Self.hexadecimal(parts[2]),
-      !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt64(parts[1])
+      !parts[1].isEmpty, parts[1].isDecimal, let number = UInt64(parts[1])
     else { return nil }
     self.init(epoch: epoch, number: number, check: check)
   }
 
   private static func hexadecimal(_ text: Substring) -> UInt32? {
-    let isDigits = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    let isDigits = text.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
     return text.utf8.count == 8 && isDigits ? UInt32(text, radix: 16) : nil
   }
 

@@ -117,7 +117,7 @@ extension CheckTarget: CustomStringConvertible {
       }
       return port
     }
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0 else {
+    guard digits.isDecimal, let port = UInt16(digits), port > 0 else {
       throw TargetError("\(String(digits).debugDescription) is not a port", hint: "a port is a number from 1 to 65535")
     }
     return port

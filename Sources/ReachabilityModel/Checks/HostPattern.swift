@@ -80,7 +80,7 @@ public struct HostPattern: Hashable, Sendable {
       }
       return port
     }
-    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port > 0 else {
+    guard digits.isDecimal, let port = UInt16(digits), port > 0 else {
       throw TargetError("\(String(digits).debugDescription) is not a port", hint: "a port is a number from 1 to 65535")
     }
     return port
@@ -123,7 +123,7 @@ extension IPPrefix {
       self.init(address.unmapped, length: address.unmapped.family.bitCount)
       return
     }
-    guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = UInt8(parts[1]),
+    guard parts[1].isDecimal, let length = UInt8(parts[1]),
       length <= address.family.bitCount, address.unmapped == address
     else { return nil }
     self = IPPrefix(address, length: length).block

@@ -132,7 +132,7 @@ extension ReachabilityTarget {
   }
 
   private static func isNumber(_ label: Substring) -> Bool {
-    if label.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return true }
+    if label.isDecimal { return true }
     return label.lowercased().hasPrefix("0x") && label.dropFirst(2).allSatisfy(\.isHexDigit)
   }
 }

@@ -26,7 +26,7 @@ enum ConfiguredOrigin {
     return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
       !label.isEmpty
         && label.utf8.allSatisfy { byte in
-          (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || "-_".utf8.contains(byte)
+          (0x61...0x7a).contains(byte) || byte.isASCIIDigit || "-_".utf8.contains(byte)
         }
     }
   }

@@ -42,7 +42,7 @@ extension Setting {
   static func days(_ text: String) -> Duration? {
     guard text.hasSuffix("d") else { return DurationFormat.parse(text) }
     let digits = text.dropLast()
-    guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+    guard (1...5).contains(digits.utf8.count), digits.isDecimal else {
       return nil
     }
     return Int64(digits).map { .seconds($0 * 86_400) }

@@ -13,7 +13,7 @@ enum HistoryTimeParameter {
   static func window(_ text: some StringProtocol) -> Int64? {
     if text.hasSuffix("d") {
       let digits = text.dropLast()
-      guard (1...4).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      guard (1...4).contains(digits.utf8.count), digits.isDecimal,
         let days = Int64(digits), days > 0
       else { return nil }
       return days * 86_400_000_000

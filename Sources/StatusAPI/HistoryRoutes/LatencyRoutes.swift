@@ -62,7 +62,7 @@ enum LatencyRoutes {
   private static func quantiles(_ text: String) throws(Problem) -> [(text: String, share: Double)] {
     let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     let shares = words.compactMap { word -> (text: String, share: Double)? in
-      guard word.utf8.count <= 8, word.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2e }),
+      guard word.utf8.count <= 8, word.utf8.allSatisfy({ $0.isASCIIDigit || $0 == 0x2e }),
         let share = Double(word), (0...1).contains(share)
       else { return nil }
       return (word, share)

@@ -15,7 +15,7 @@ extension EntityTag {
 
   /// The revision of a registered target; nil for a tag of another origin.
   fileprivate func revision(_ epoch: String) -> UInt64? {
-    guard !state.isEmpty, state.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let id = EventID(String(definition)),
+    guard !state.isEmpty, state.isDecimal, let id = EventID(String(definition)),
       id.epoch == epoch
     else { return nil }
     return id.sequence

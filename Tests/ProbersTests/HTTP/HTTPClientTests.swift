@@ -14,8 +14,8 @@ import Testing
     _ answer: String?, path: String = "/", timeout: Duration = patience, maximumBody: Int = 1_000
   ) throws -> (status: Int, contentType: String?, body: String) {
     let server = try RawHTTPServer(answer: answer)
-    let reply = try HTTPClient.get(
-      url: "http://127.0.0.1:\(server.port)\(path)", timeout: timeout, maximumBody: maximumBody)
+    let reply = try HTTPClient.send(
+      .init("http://127.0.0.1:\(server.port)\(path)", timeout: timeout), maximumBody: maximumBody)
     return (reply.status, reply.contentType, String(decoding: reply.body, as: UTF8.self))
   }
 
@@ -63,9 +63,9 @@ import Testing
 
   @Test func headersAreSentAsGiven() throws {
     let server = try RawHTTPServer(answer: "HTTP/1.1 204 No Content\r\n\r\n")
-    _ = try HTTPClient.get(
-      url: "http://127.0.0.1:\(server.port)/a?b=c", headers: ["Accept": "text/plain", "X-Empty": ""],
-      timeout: Self.patience, maximumBody: 0)
+    var sent = HTTPClient.Request("http://127.0.0.1:\(server.port)/a?b=c", timeout: Self.patience)
+    sent.headers = ["Accept": "text/plain", "X-Empty": ""]
+    _ = try HTTPClient.send(sent, maximumBody: 0)
     let request = try #require(server.requests.first)
     #expect(request.hasPrefix("GET /a?b=c HTTP/1.1\r\n"))
     #expect(request.contains("\r\nAccept: text/plain\r\n"))
@@ -76,8 +76,9 @@ import Testing
     let path = "/tmp/probes-\(getpid())-\(UInt32.random(in: 0...UInt32.max)).sock"
     defer { unsafe unlink(path) }
     let server = try RawHTTPServer(answer: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nunix", unixPath: path)
-    let reply = try HTTPClient.get(
-      url: "http://localhost/status", timeout: Self.patience, maximumBody: 10, unixSocket: path)
+    var request = HTTPClient.Request("http://localhost/status", timeout: Self.patience)
+    request.unixSocket = path
+    let reply = try HTTPClient.send(request, maximumBody: 10)
     #expect(String(decoding: reply.body, as: UTF8.self) == "unix")
     #expect(server.requests.count == 1)
   }
@@ -85,7 +86,7 @@ import Testing
   @Test func refused() throws {
     let url = "http://127.0.0.1:\(try Loopback.closedPort())/"
     let error = #expect(throws: HTTPClientError.self) {
-      try HTTPClient.get(url: url, timeout: Self.patience, maximumBody: 10)
+      try HTTPClient.send(.init(url, timeout: Self.patience), maximumBody: 10)
     }
     #expect(error?.reason == .notConnected)
     #expect(error?.url == url)
@@ -121,7 +122,7 @@ import Testing
   ])
   func badURLs(url: String) {
     let error = #expect(throws: HTTPClientError.self) {
-      try HTTPClient.get(url: url, timeout: Self.patience, maximumBody: 10)
+      try HTTPClient.send(.init(url, timeout: Self.patience), maximumBody: 10)
     }
     #expect(error?.reason == .badRequest, "\(String(describing: error))")
     #expect(error?.url == url)
@@ -129,9 +130,9 @@ import Testing
 
   @Test(arguments: [["A": "b\r\nC: d"], ["A\n": "b"], ["": "b"], ["A:": "b"]])
   func badHeaders(headers: [String: String]) {
-    let error = #expect(throws: HTTPClientError.self) {
-      try HTTPClient.get(url: "http://127.0.0.1:1/", headers: headers, timeout: Self.patience, maximumBody: 10)
-    }
+    var request = HTTPClient.Request("http://127.0.0.1:1/", timeout: Self.patience)
+    request.headers = headers
+    let error = #expect(throws: HTTPClientError.self) { try HTTPClient.send(request, maximumBody: 10) }
     #expect(error?.reason == .badRequest)
   }
 }
