@@ -203,7 +203,7 @@ let package = Package(
       "StatusClient",
       [
         "StatusAPI", "Events", "Probers", "ReachabilityChecks", "NetworkReachability", "ReachabilityModel",
-        "EventLoop", "JSONFormat", "CCurl",
+        "TerminalUI", "EventLoop", "JSONFormat", "Locks", "TextSyntax", "CCurl",
       ]),
 
     // Layer 4: what commands show on a terminal, without a terminal.
@@ -264,6 +264,7 @@ let package = Package(
       "EmbeddedHTTPServerTests",
       ["EmbeddedHTTPServer", "EventStreams", "EventLoop", "Locks", "TestSupport", "CGnuTLS", logging]),
     tests("EventStreamsTests", ["EventStreams", "Locks", "TestSupport"]),
+    tests("StatusClientTests", ["StatusClient", "TerminalUI", "EventLoop", "JSONFormat", "Locks", "TestSupport"]),
     tests("YAMLTreeTests", ["YAMLTree", "TestSupport"]),
     tests("JSONFormatTests", ["JSONFormat"]),
     tests(

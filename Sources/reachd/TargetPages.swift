@@ -57,10 +57,6 @@ extension ClientOptions {
     return true
   }
 
-  /// The targets of a page, the largest number that a replica allows, and the pages of the largest fleet.
-  private static let fleetTargetsPerPage = 1000
-  private static let fleetPageLimit = 100
-
   /// Requests all pages of `GET /fleet/targets`.
   ///
   /// - Parameters:
@@ -74,16 +70,9 @@ extension ClientOptions {
     verdict: String? = nil, _ source: SourceOptions, _ body: (JSON, String) throws -> Void
   ) throws -> Bool {
     // Other services have no such route.
-    try forEachPage(atMost: Self.fleetPageLimit, isOptional: true, source, body) {
-      Self.fleetPage(after: $0, verdict: verdict)
+    try forEachPage(atMost: FleetPages.limit, isOptional: true, source, body) {
+      FleetPages.path(after: $0, verdict: verdict)
     }
-  }
-
-  /// The path of a page.
-  static func fleetPage(after cursor: String?, verdict: String? = nil) -> String {
-    let query = [("limit", String(fleetTargetsPerPage)), ("verdict", verdict), ("cursor", cursor)]
-      .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }
-    return "/fleet/targets?" + query.joined(separator: "&")
   }
 
   /// Requests a JSON document that has an array under a name.
@@ -123,7 +112,7 @@ extension ClientOptions {
 
   /// The message about an id without a target, for a user of the command line instead of the API.
   static func unknownTarget(_ id: String) -> String {
-    "reachd: no target has the id \(Terminal.displayText(id.debugDescription)); see reachd targets"
+    "reachd: no target has the id \(HTTPClient.Response.displayText(id.debugDescription)); see reachd targets"
   }
 
   /// Prints an unexpected response and returns the exit code: 64 if the service refused a value of the command line.
@@ -131,12 +120,13 @@ extension ClientOptions {
     guard let detail = response.detail else {
       let text = String(decoding: response.body, as: UTF8.self)
       let media = response.contentType.map { " \($0)" } ?? ""
-      let body = text.isEmpty ? "" : ": \(Terminal.displayText(text))"
+      let body = text.isEmpty ? "" : ": \(HTTPClient.Response.displayText(text))"
       Terminal.writeError("reachd: the response is not from reachd: status \(response.status)\(media)\(body)")
       Terminal.writeError("reachd: --url or REACHD_URL names another address")
       return ExitStatus.undetermined
     }
-    Terminal.writeError("reachd: the service responded with \(response.status): \(Terminal.displayText(detail))")
+    Terminal.writeError(
+      "reachd: the service responded with \(response.status): \(HTTPClient.Response.displayText(detail))")
     return response.status == 400 ? ExitCode.validationFailure : ExitStatus.undetermined
   }
 
@@ -145,27 +135,4 @@ extension ClientOptions {
     Terminal.writeError("reachd: \(problem)")
     return ExitStatus.undetermined
   }
-}
-
-extension HTTPClientError {
-  /// What the user of a command can do; nil when the message implies it.
-  var hint: String? {
-    switch reason {
-    case .notConnected: "is the service running there? --url or REACHD_URL names another address"
-    case .notResolved: "check the name in --url or REACHD_URL"
-    case .tls:
-      "a certificate of your own authority needs --cacert or REACHD_CACERT; without TLS, the address begins with http://"
-    case .failed where url.hasPrefix("http://"):
-      "if the service uses TLS, its address begins with https://; --url or REACHD_URL names another address"
-    default: nil
-    }
-  }
-}
-
-extension HTTPClient.Response {
-  /// The detail of a problem document; nil for another body.
-  var detail: String? { (try? JSON.parse(body))?["detail"]?.string }
-
-  /// The detail of a problem document, else the body, shortened.
-  var problem: String { Terminal.displayText(detail ?? String(decoding: body, as: UTF8.self)) }
 }

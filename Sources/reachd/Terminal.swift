@@ -40,14 +40,6 @@ enum Terminal {
   /// Writes text with control sequences to standard error, which is a terminal.
   static func writeControl(_ text: String) { _ = StandardStreams.write(Array(text.utf8), to: 2) }
 
-  /// The largest number of characters to show of an unexpected response; a problem document has a few hundred.
-  private static let displayedCharacterLimit = 2_000
-
-  /// Returns a response of another program, shortened and on one line.
-  static func displayText(_ answer: String) -> String {
-    String(answer.prefix(displayedCharacterLimit)).withoutControls + (answer.count > displayedCharacterLimit ? "…" : "")
-  }
-
   private static func write(_ text: some StringProtocol, to stream: FileDescriptor) -> Errno? {
     let code = StandardStreams.write(Array(text.utf8) + [0x0a], to: stream.rawValue)
     return code == 0 ? nil : Errno(rawValue: code)

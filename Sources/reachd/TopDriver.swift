@@ -3,6 +3,7 @@ internal import DequeModule
 internal import Dispatch
 internal import EventLoop
 internal import HostProcess
+internal import StatusClient
 internal import TerminalUI
 
 /// The thin part of `reachd top` that has a terminal: it passes keys, signals and messages to the model and writes frames.
@@ -39,7 +40,7 @@ final class TopDriver {
     host = try client.serviceName(source)
     do {
       (mailbox, poller) = (try Mailbox(), try Poller(capacity: 4))
-      feed = ServiceFeed(client: client, source: source, mailbox: mailbox)
+      feed = ServiceFeed(ClientConnection(client: client, source: source), mailbox)
       guard let signals = ProcessTerminalSignals.descriptor(),
         let terminal = TopTerminal(poller, isColored: isColored)
       else { throw ClientOptions.undetermined("the terminal cannot be opened") }
@@ -162,7 +163,8 @@ final class TopDriver {
       case .past(let document): model.service.addPast(document)
       case .event(let type, let data): _ = perform(model.apply(type: type, data))
       case .document(let document): model.show(document)
-      case .failed(let code, let message): return .failed(code, message)
+      case .unavailable(let reason): return .failed(ExitStatus.undetermined, reason)
+      case .unusable(let error): return .failed(error as? ExitCode ?? ExitStatus.undetermined, nil)
       }
     }
     mustDraw = true

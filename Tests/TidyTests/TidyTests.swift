@@ -14,6 +14,7 @@ struct TidyTests {
     ],
     "Dispatch": [
       "FleetAPI", "HTTPRouting", "History", "JetStream", "NATSClient", "NetworkReachability", "ReachabilityChecks",
+      "StatusClient",
       "ReachabilityCompatibility", "Service", "reachd", "reachd-fleet",
     ],
     // Foundation doubles the size of a program, and is needed for the API of the original libraries only.

@@ -50,7 +50,7 @@ struct HealthcheckCommand: ParsableCommand {
   /// Reports why the service returned no result; with `--json`, in the format of its results.
   private func report(_ problem: String) {
     guard json else {
-      Terminal.writeError("reachd: \(Terminal.displayText(problem))")
+      Terminal.writeError("reachd: \(HTTPClient.Response.displayText(problem))")
       return
     }
     let document = JSON.members(["status": "fail", "output": .string(problem)])

@@ -1,20 +1,18 @@
-internal import ArgumentParser
 internal import Dispatch
-internal import EventLoop
-internal import JSONFormat
+package import EventLoop
+package import JSONFormat
 internal import Locks
 internal import NetworkReachability
-internal import StatusClient
-internal import TerminalUI
+package import TerminalUI
 internal import TextSyntax
 
 /// Follows a service for `reachd top`: its stream, and all targets whenever the stream begins with a snapshot.
 ///
 /// The targets are read after the snapshot and before the events that follow it, which wait in the socket. An event that
 /// the targets include already is applied again, which changes nothing.
-final class ServiceFeed: Sendable {
+package final class ServiceFeed: Sendable {
   /// What the feed has received.
-  enum Message: Sendable {
+  package enum Message: Sendable {
     /// The state of the connection changed, or bytes arrived.
     case connection(TopServiceConnection)
     /// The time of the service, in milliseconds since 1970, and that of this machine.
@@ -29,37 +27,39 @@ final class ServiceFeed: Sendable {
     case event(type: String, JSON)
     /// The response for one target.
     case document(TopModel.Document)
-    /// The service cannot be used; the message is printed already, or is given.
-    case failed(ExitCode, String?)
+    /// The service has never responded, for this reason.
+    case unavailable(String)
+    /// The settings cannot be used, which was reported.
+    case unusable(any Error)
   }
 
   /// The delays before attempts to connect, in milliseconds; the last one repeats.
   private static let retryDelays: [Int64] = [500, 1_000, 2_000, 3_000, 5_000]
   /// Messages that wait for the screen; a service cannot send more events between two drawings.
-  private static let messageLimit = 1_000_000
+  static let messageLimit = 1_000_000
 
-  private let client: ClientOptions
-  private let source: SourceOptions
+  private let connection: any ServiceConnection
   private let mailbox: Mailbox<Message>
   private let documents = DispatchQueue(label: "documents")
 
-  init(client: ClientOptions, source: SourceOptions, mailbox: Mailbox<Message>) {
-    (self.client, self.source, self.mailbox) = (client, source, mailbox)
+  /// Makes a feed that sends its messages to a mailbox.
+  package init(_ connection: any ServiceConnection, _ mailbox: Mailbox<Message>) {
+    (self.connection, self.mailbox) = (connection, mailbox)
   }
 
   /// Starts to follow the service, on a thread of its own because transfers block.
-  func start() {
+  package func start() {
     DispatchQueue(label: "feed").async { self.follow() }
-    FleetFeed(client: client, source: source, mailbox: mailbox).start()
+    FleetFeed(connection, mailbox).start()
   }
 
   /// Requests the document of a target.
-  func load(id: String, isOfFleet: Bool) {
+  package func load(id: String, isOfFleet: Bool) {
     documents.async { [self] in
       let document: TopModel.Document
       do {
-        let response = try client.send(
-          "\(isOfFleet ? "/fleet" : "")/targets/\(PercentEncoding.encoded(id))", accept: "application/json", source)
+        let response = try connection.document(
+          "\(isOfFleet ? "/fleet" : "")/targets/\(PercentEncoding.encoded(id))")
         if response.status == 200, let value = try? JSON.parse(response.body) {
           document = .target(id: id, value)
         } else {
@@ -72,7 +72,8 @@ final class ServiceFeed: Sendable {
     }
   }
 
-  static var now: Int64 { Timestamp.now.microseconds / 1000 }
+  /// The time of this machine, in milliseconds since 1970.
+  package static var now: Int64 { Timestamp.now.microseconds / 1000 }
 
   private func follow() {
     let reader = Reader(self)
@@ -82,21 +83,23 @@ final class ServiceFeed: Sendable {
       let before = reader.count
       let failure: String
       var hint: String?
-      do {
-        let response = try client.stream(
-          "/events", after: reader.lastID, source, onOpen: reader.followClock, receive: reader.receive)
-        let isStream = response.status == 200 && response.contentType?.hasPrefix("text/event-stream") == true
+      do throws(ServiceConnectionError) {
+        let response = try connection.stream(
+          "/events", after: reader.lastID, onOpen: reader.followClock, receive: reader.receive)
         failure =
-          isStream ? reader.failure ?? "the service closed the stream" : "\(response.status) \(response.problem)"
-      } catch let code as ExitCode {
-        mailbox.post(.failed(code, nil))
-        return
+          response.isStream
+          ? reader.failure ?? "the service closed the stream" : "\(response.status) \(response.problem)"
       } catch {
-        (failure, hint) = ("\(error)", (error as? HTTPClientError)?.hint)
+        switch error {
+        case .unusable(let error):
+          mailbox.post(.unusable(error))
+          return
+        case .noResponse(let reason, let advice): (failure, hint) = (reason, advice)
+        }
       }
       // A service that never responded is probably the wrong address.
       guard reader.count > 0 else {
-        mailbox.post(.failed(ExitStatus.undetermined, [failure, hint].compactMap(\.self).joined(separator: "; ")))
+        mailbox.post(.unavailable([failure, hint].compactMap(\.self).joined(separator: "; ")))
         return
       }
       if reader.count > before { (attempt, lostAt) = (0, nil) }
@@ -112,7 +115,7 @@ final class ServiceFeed: Sendable {
   }
 
   private func readOverview() throws -> JSON {
-    let response = try client.send("/targets/overview", accept: "application/json", source)
+    let response = try connection.document("/targets/overview")
     guard response.status == 200, let document = try? JSON.parse(response.body) else {
       throw Refusal(description: "\(response.status) \(response.problem)")
     }
@@ -121,9 +124,7 @@ final class ServiceFeed: Sendable {
 
   /// The newest events; nil if they cannot be read, because the present does not depend on them.
   private func readPast() -> JSON? {
-    guard
-      let response = try? client.send(
-        "/events?types=status,path,interface,target", accept: "application/json", source), response.status == 200
+    guard let response = try? connection.document("/events?types=status,path,interface,target"), response.status == 200
     else { return nil }
     return try? JSON.parse(response.body)
   }
