@@ -24,7 +24,7 @@ final class HTTPConnection {
 
   /// Identifies the connection in messages and timers, also after its end; never reused.
   let token: UInt64
-  /// The client's side of the connection, valid until ``HTTPCallbacks`` report the close.
+  /// The client's side of the connection, valid until libmicrohttpd reports its close.
   let client: MHDConnection
   private(set) var phase = HTTPConnectionPhase.accepted
   var current = CurrentRequest()

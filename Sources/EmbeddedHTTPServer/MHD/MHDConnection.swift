@@ -4,7 +4,7 @@ internal import Glibc
 
 /// libmicrohttpd's connection and its socket: everything that needs the library or is written past it.
 ///
-/// Valid until ``HTTPCallbacks`` report its close.
+/// Valid until the functions of HTTPCallbacks.swift report its close.
 @safe struct MHDConnection {
   private let handle: OpaquePointer
   let descriptor: Int32
