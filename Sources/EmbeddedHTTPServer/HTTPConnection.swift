@@ -30,7 +30,7 @@ final class HTTPConnection {
   var current = CurrentRequest()
   /// Set by ``HTTPConnectionTable``.
   var admission = HTTPConnectionAdmission()
-  /// What the connection occupies; nil once it ends to make room and is not counted any more. Set by ``ConnectionMemory``.
+  /// What the connection occupies, by ``ConnectionMemory``; nil once it ends to make room and is not counted any more.
   var charge: ConnectionCharge?
   private let context: HTTPServerContext
   private var ending: HTTPConnectionEnding?
