@@ -16,7 +16,7 @@ public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     case notFound
     /// A stream or consumer of this name has other settings.
     case otherConfiguration
-    /// The payload is longer than ``NATSConnection/payloadLimit``.
+    /// The payload is longer than the server permits (`max_payload`).
     case tooLarge
     /// The credentials are wrong, or do not allow the operation.
     case notPermitted
