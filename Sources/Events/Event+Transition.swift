@@ -2,30 +2,39 @@ internal import History
 package import JSONFormat
 package import NetworkReachability
 
-// The data of events: a public format. Members may be added, not changed or removed.
+// What an event of each type contains: its data, a public format of which nothing may be changed or removed, and its codes.
 extension Event {
   /// The event of a transition, with the state after it; nil for a transition that is not part of the history.
   package init?(_ transition: Transition, _ snapshot: Snapshot, epoch: String) {
     let id = EventID(epoch: epoch, sequence: transition.sequence)
     let cause = JSON.list(transition.causes.map(\.rawValue))
+    func codes(
+      _ type: EventType, _ old: StateCode, _ new: StateCode, _ reason: Reason?, _ flags: TransitionFlags = []
+    ) -> TransitionRecord {
+      TransitionRecord(
+        type: type, old: old, new: new, reason: reason.flatMap(ReasonCode.init),
+        causes: StoredCauses(transition.causes), flags: flags)
+    }
     switch transition.change {
     case .status(let from, let to, let initial):
       self.init(
-        id, .status, transition.time,
+        id, transition.time,
+        codes(.status, StateCode(from.status), StateCode(to.status), to.reason, initial ? .initial : []),
         [
           "from": Self.status(from), "to": Self.status(to), "cause": cause, "initial": .bool(initial),
           "status": StatusRepresentation.verdict(snapshot, epoch: epoch),
         ])
     case .path(let from, let to):
       self.init(
-        id, .path, transition.time,
+        id, transition.time, codes(.path, StateCode(from.status), StateCode(to.status), to.reason),
         [
           "cause": cause, "from": Self.families(from), "to": Self.families(to),
           "status": StatusRepresentation.verdict(snapshot, epoch: epoch),
         ])
     case .interface(let state, let removed):
+      let new = removed ? StateCode.interfaceRemoved : StateCode(state.interface.usability)
       self.init(
-        id, .interface, transition.time,
+        id, transition.time, codes(.interface, .none, new, nil, removed ? .removed : []),
         [
           "cause": cause, "interface": StatusRepresentation.interface(state, among: snapshot.interfaces),
           "removed": .bool(removed), "renamedTo": .text(transition.renamedTo),
@@ -33,8 +42,11 @@ extension Event {
     case .target(let from, let report, let removed):
       // A verdict from the kernel's tables has no duration.
       let duration = transition.causes.contains(.check) ? report.status.lastResult?.duration : nil
+      let flapping: TransitionFlags = report.status.isFlapping ? .flapping : []
+      let new = removed ? StateCode.targetRemoved : StateCode(report.status.state)
       self.init(
-        id, .target, transition.time, target: report.definition.id,
+        id, transition.time, target: report.definition.id,
+        codes(.target, StateCode(from), new, report.status.reason, removed ? flapping.union(.removed) : flapping),
         [
           "cause": cause, "from": .string(from.rawValue), "to": .string(report.status.state.rawValue),
           "reason": .text(report.status.reason?.rawValue),

@@ -14,12 +14,15 @@ package struct Event: Sendable {
   package let target: String?
   /// The data that clients receive, which has everything above.
   package let data: JSON
+  /// The codes of its transition for the history, but for the state of an interface before it; nil for decoded data.
+  let codes: TransitionRecord?
 
   init(
-    _ id: EventID, _ type: EventType, _ time: Timestamp, target: String? = nil,
+    _ id: EventID, _ time: Timestamp, target: String? = nil, _ codes: TransitionRecord,
     _ members: KeyValuePairs<String, JSON>
   ) {
-    (self.id, self.type, self.time, self.target) = (id, type, time, target)
+    let type = codes.type
+    (self.id, self.type, self.time, self.target, self.codes) = (id, type, time, target, codes)
     let head: KeyValuePairs<String, JSON> = [
       "id": .string(id.description), "type": .string(type.name), "time": .string(time.description),
     ]
@@ -33,7 +36,7 @@ package struct Event: Sendable {
       let time = data["time"]?.string.flatMap({ Timestamp($0) })
     else { return nil }
     (self.id, self.type, self.time, target) = (id, type, time, data["target"]?["id"]?.string)
-    self.data = data
+    (self.data, codes) = (data, nil)
   }
 
   /// The subject in the history: `machine`, `interface:eth0`, `target:db`.

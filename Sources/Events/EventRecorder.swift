@@ -22,29 +22,18 @@ struct EventRecorder {
     var record = EventRecord(
       sequence: event.id.sequence, time: event.time.microseconds, uptime: uptime, kind: event.type.rawValue,
       subject: event.subject, body: frame)
-    func set(_ old: StateCode, _ new: StateCode, _ reason: Reason?, _ flags: TransitionFlags = []) {
-      record.transition = TransitionRecord(
-        type: event.type, old: old, new: new, reason: reason.flatMap(ReasonCode.init),
-        causes: StoredCauses(transition.causes), flags: flags)
-    }
+    record.transition = event.codes
     switch transition.change {
-    case .status(let from, let to, let initial):
-      set(StateCode(from.status), StateCode(to.status), to.reason, initial ? .initial : [])
-      record.state = MachineStateRecord(machine: to, since: snapshot.since).bytes
-    case .path(let from, let to):
-      set(StateCode(from.status), StateCode(to.status), to.reason)
+    case .status(_, let to, _), .path(_, let to):
       record.state = MachineStateRecord(machine: to, since: snapshot.since).bytes
     case .interface(let state, let removed):
-      let new = removed ? StateCode.interfaceRemoved : StateCode(state.interface.usability)
-      set(interfaces[state.interface.name] ?? .none, new, nil, removed ? .removed : [])
+      let name = state.interface.name
+      record.transition?.old = interfaces[name] ?? .none
       record.state = removed ? [] : state.storedBytes
-      interfaces[state.interface.name] = removed ? nil : new
-    case .target(let from, let report, let removed):
-      let flags: TransitionFlags = report.status.isFlapping ? .flapping : []
-      let new = removed ? StateCode.targetRemoved : StateCode(report.status.state)
-      set(StateCode(from), new, report.status.reason, removed ? flags.union(.removed) : flags)
-      record.target = change(of: report, removed)
-    case .host: break
+      interfaces[name] = removed ? nil : event.codes?.new
+    case .target(_, let report, let removed): record.target = change(of: report, removed)
+    // There is no state to restore.
+    default: break
     }
     return record
   }

@@ -71,7 +71,7 @@ struct Fold {
       snapshot.machine = to
     case .interface(let state, let removed):
       apply(state, removed: removed, number)
-    case .host, .target: break
+    default: break
     }
   }
 

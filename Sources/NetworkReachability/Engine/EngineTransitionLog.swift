@@ -23,8 +23,11 @@ final class EngineTransitionLog: Sendable {
     let now = ContinuousClock.now
     let (decisions, isFirst) = repeated.withLock { repeated in
       let wasEmpty = repeated.isEmpty
-      let decisions = transitions.map { transition in
-        RepeatedChanges.Subject(transition.change).map { repeated.record($0, transition.change, at: now) } ?? .log
+      let decisions = transitions.map { transition -> RepeatedChanges.Decision in
+        let line = transition.logLine
+        return line.subject.map {
+          repeated.record($0, line.state, isFlapping: line.isFlapping, at: now)
+        } ?? .log
       }
       return (decisions, wasEmpty && !repeated.isEmpty)
     }
@@ -66,47 +69,20 @@ final class EngineTransitionLog: Sendable {
   // MARK: - Lines
 
   private func write(_ transition: Transition, isRepeated: Bool) {
+    let line = transition.logLine
+    guard line.subject != nil || logger.logLevel <= .debug else { return }
     var metadata: Logger.Metadata = ["sequence": .stringConvertible(transition.sequence)]
     if !transition.causes.isEmpty {
       metadata["cause"] = "\(transition.causes.map(\.rawValue).joined(separator: ","))"
     }
-    func log(_ message: Logger.Message, _ subject: String) {
-      if isRepeated {
-        logger.notice("\(subject) flapping", metadata: metadata)
-      } else {
-        logger.info(message, metadata: metadata)
-      }
+    for (name, value) in transition.logValues {
+      metadata[name] = if let text = value as? String { .string(text) } else { .stringConvertible(value) }
     }
-    switch transition.change {
-    case .status(let from, let to, let initial):
-      metadata["from"] = "\(from.status.name)"
-      Self.describe(to.leading, into: &metadata)
-      log(initial ? "first verdict" : "status changed", "machine")
-    case .path(_, let to):
-      Self.describe(to.leading, into: &metadata)
-      log("path changed", "machine")
-    case .interface(let state, let removed):
-      metadata["interface"] = "\(state.interface.name)"
-      metadata["state"] = removed ? "removed" : "\(state.interface.operationalState)"
-      if let name = transition.renamedTo { metadata["renamedTo"] = "\(name)" }
-      metadata["up"] = .stringConvertible(state.interface.flags.contains(.up))
-      metadata["addresses"] = "\(state.addresses.map(\.description).joined(separator: ","))"
-      log("interface changed", "interface")
-    case .host(_, let to):
-      guard logger.logLevel <= .debug else { return }
-      metadata["host"] = "\(to.target)"
-      Self.describe(to.path, into: &metadata)
-      logger.debug("host changed", metadata: metadata)
-    case .target: break
+    if let subject = line.subject, isRepeated {
+      logger.notice("\(subject.kind) flapping", metadata: metadata)
+    } else {
+      logger.log(level: line.subject == nil ? .debug : .info, "\(line.message)", metadata: metadata)
     }
-  }
-
-  private static func describe(_ path: NetworkPath, into metadata: inout Logger.Metadata) {
-    metadata["status"] = "\(path.status.name)"
-    if let reason = path.reason { metadata["reason"] = "\(reason.rawValue)" }
-    if let interface = path.interface { metadata["interface"] = "\(interface.name)" }
-    if let gateway = path.gateway { metadata["gateway"] = "\(gateway)" }
-    if let source = path.source { metadata["source"] = "\(source)" }
   }
 }
 

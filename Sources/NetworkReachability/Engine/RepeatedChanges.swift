@@ -12,38 +12,6 @@ struct RepeatedChanges {
   /// Subjects that are kept before those without a recent change are removed.
   static let sweepThreshold = 1_024
 
-  /// What changes.
-  enum Subject: Hashable {
-    case machine, interface(String), target(String)
-
-    /// The subject of a change; nil for a host, which has no lines at this level.
-    init?(_ change: Transition.Change) {
-      switch change {
-      case .status, .path: self = .machine
-      case .interface(let state, _): self = .interface(state.interface.name)
-      case .target(_, let report, _): self = .target(report.definition.id)
-      case .host: return nil
-      }
-    }
-
-    /// `machine`, `interface` or `target`.
-    var kind: String {
-      switch self {
-      case .machine: "machine"
-      case .interface: "interface"
-      case .target: "target"
-      }
-    }
-
-    /// The name of the interface, or the id of the target.
-    var name: String? {
-      switch self {
-      case .machine: nil
-      case .interface(let name), .target(let name): name
-      }
-    }
-  }
-
   /// What the log writes for a change.
   enum Decision: Equatable {
     /// A line for this change.
@@ -56,7 +24,7 @@ struct RepeatedChanges {
 
   /// A period of flapping that has ended.
   struct Ended: Equatable {
-    var subject: Subject
+    var subject: Transition.Subject
     /// The changes since its beginning, the first ones included.
     var changes: Int
     /// From the first change to the last one.
@@ -79,7 +47,7 @@ struct RepeatedChanges {
     func isOver(at now: ContinuousClock.Instant) -> Bool { !isFlapping && now - last >= RepeatedChanges.quiet }
   }
 
-  private var histories: [Subject: History] = [:]
+  private var histories: [Transition.Subject: History] = [:]
   private var repeatedCount = 0
   private var sweepAt = sweepThreshold
 
@@ -89,11 +57,12 @@ struct RepeatedChanges {
   /// The number of subjects that are kept.
   var count: Int { histories.count }
 
-  /// Records a change.
+  /// Records a change of `subject` to `state`; `isFlapping` is what the status of a target says.
   ///
   /// - Returns: what the log writes.
-  mutating func record(_ subject: Subject, _ change: Transition.Change, at now: ContinuousClock.Instant) -> Decision {
-    let (state, isFlapping) = Self.state(after: change)
+  mutating func record(
+    _ subject: Transition.Subject, _ state: String, isFlapping: Bool, at now: ContinuousClock.Instant
+  ) -> Decision {
     var history = histories[subject] ?? History(first: now, last: now)
     if !history.isRepeated, now - history.first >= Self.quiet { history = History(first: now, last: now) }
     history.changes += 1
@@ -119,22 +88,10 @@ struct RepeatedChanges {
     }.sorted { ($0.subject.kind, $0.subject.name ?? "") < ($1.subject.kind, $1.subject.name ?? "") }
   }
 
-  private mutating func keep(_ history: History, of subject: Subject, at now: ContinuousClock.Instant) {
+  private mutating func keep(_ history: History, of subject: Transition.Subject, at now: ContinuousClock.Instant) {
     histories[subject] = history
     guard histories.count > sweepAt else { return }
     histories = histories.filter { $0.value.isRepeated || !$0.value.isOver(at: now) }
     sweepAt = max(Self.sweepThreshold, 2 * histories.count)
-  }
-
-  /// What is removed may come back with the same name again and again: that flaps, too.
-  private static func state(after change: Transition.Change) -> (state: String, isFlapping: Bool) {
-    switch change {
-    case .status(_, let to, _): (to.status.name, false)
-    case .path(_, let to): (to.status.name, false)
-    case .interface(let state, let removed): (removed ? "removed" : "\(state.interface.operationalState)", false)
-    case .host(_, let to): (to.path.status.name, false)
-    case .target(_, let report, let removed):
-      removed ? ("removed", false) : (report.status.state.rawValue, report.status.isFlapping)
-    }
   }
 }

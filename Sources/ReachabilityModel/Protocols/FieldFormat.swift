@@ -1,12 +1,12 @@
 /// The format of a value in a configuration file.
-package struct FieldFormat<Value> {
+package struct FieldFormat<Value>: Sendable {
   /// What is expected, for error messages.
   package let expectation: String
   /// Parses a text; nil if it is invalid.
-  package let parse: (String) -> Value?
+  package let parse: @Sendable (String) -> Value?
 
   /// Creates a format.
-  package init(_ expectation: String, _ parse: @escaping (String) -> Value?) {
+  package init(_ expectation: String, _ parse: @escaping @Sendable (String) -> Value?) {
     self.expectation = expectation
     self.parse = parse
   }
@@ -51,15 +51,15 @@ extension FieldFormat<Duration> {
   package static var duration: Self { Self("a duration such as 500ms or 30s") { DurationFormat.parse($0) } }
 
   /// A duration within bounds.
-  package static func duration(_ range: ClosedRange<Duration>) -> Self {
+  package static func duration(_ range: ClosedRange<Duration>, example: String = "500ms") -> Self {
     let bounds = "\(DurationFormat.shortest(range.lowerBound)) to \(DurationFormat.shortest(range.upperBound))"
-    return Self("a duration from \(bounds), such as 500ms") { text in
+    return Self("a duration from \(bounds), such as \(example)") { text in
       DurationFormat.parse(text).flatMap { range.contains($0) ? $0 : nil }
     }
   }
 }
 
-extension FieldFormat where Value: RawRepresentable<String> & CaseIterable {
+extension FieldFormat where Value: RawRepresentable<String> & CaseIterable & Sendable {
   /// A case of an enumeration by its name.
   package static var choice: Self {
     Self("one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))") { Value(rawValue: $0) }

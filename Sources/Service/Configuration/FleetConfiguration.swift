@@ -48,22 +48,8 @@ extension Setting {
 
   /// The settings of a member of a fleet.
   static let fleet: [Setting] = [
-    Setting(
-      path: "fleet.id",
-      expectation: "up to \(longestID) of a-z, 0-9, dot, underscore and hyphen, first a letter or digit, such as node1"
-    ) {
-      guard let id = $1.first, isMemberID(id) else { return false }
-      $0.fleet.id = id
-      return true
-    },
-    Setting(
-      path: "fleet.zone",
-      expectation: "up to 63 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as eu-1"
-    ) {
-      guard let zone = $1.first, zone.isEmpty || isName(zone) && zone.utf8.count <= 63 else { return false }
-      $0.fleet.zone = zone
-      return true
-    },
+    Setting("fleet.id", optional: \.fleet.id, memberID),
+    Setting("fleet.zone", \.fleet.zone, zoneName),
     Setting(path: "fleet.labels", isList: true, expectation: "up to 16 labels NAME=VALUE, such as [rack=7, env=prod]") {
       var labels: [String: String] = [:]
       for text in $1 {
@@ -85,15 +71,12 @@ extension Setting {
       $0.fleet.servers = $1
       return true
     },
-    path("fleet.credentialsFile", "the path of a file with a JWT and seed, or with a seed and public key") {
-      $0.fleet.credentialsFile = $1
-    },
-    path("fleet.ca", "the path of a file with certificates of authorities, PEM") { $0.fleet.authorityFile = $1 },
-    Setting(path: "fleet.permitUnsafeServers", expectation: "true or false") {
-      guard let text = $1.first, let value = ["true": true, "false": false][text] else { return false }
-      $0.fleet.permitsUnsafeServers = value
-      return true
-    },
+    Setting(
+      "fleet.credentialsFile", optional: \.fleet.credentialsFile,
+      path("the path of a file with a JWT and seed, or with a seed and public key")),
+    Setting(
+      "fleet.ca", optional: \.fleet.authorityFile, path("the path of a file with certificates of authorities, PEM")),
+    Setting("fleet.permitUnsafeServers", \.fleet.permitsUnsafeServers, .boolean),
     Setting(path: "fleet.address", expectation: "how other agents reach this one: tcp://HOST:PORT or icmp://HOST") {
       guard let text = $1.first.map(canonicalAddress), let target = try? CheckTarget(text),
         [.tcp, .icmp].contains(target.scheme)
@@ -113,22 +96,20 @@ extension Setting {
     return scheme + address.description
   }
 
+  private static let memberID = FieldFormat(
+    "up to \(longestID) of a-z, 0-9, dot, underscore and hyphen, first a letter or digit, such as node1"
+  ) { isMemberID($0) ? $0 : nil }
+
+  private static let zoneName = FieldFormat(
+    "up to 63 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as eu-1"
+  ) { $0.isEmpty || isName($0) && $0.utf8.count <= 63 ? $0 : nil }
+
   /// An id of a member of a fleet.
   fileprivate static func isMemberID(_ text: String) -> Bool { isName(text) && text.utf8.count <= longestID }
 
   /// An id that begins with a letter or digit.
   private static func isName(_ text: String) -> Bool {
     TargetSpec.isID(text) && text.first.map { $0.isLetter || $0.isNumber } ?? false
-  }
-
-  private static func path(
-    _ path: String, _ expectation: String, _ set: @escaping @Sendable (inout Configuration, String) -> Void
-  ) -> Setting {
-    Setting(path: path, expectation: expectation) {
-      guard let text = $1.first, !text.isEmpty else { return false }
-      set(&$0, text)
-      return true
-    }
   }
 
   /// A scheme, optionally a user and a password, a host and a port.

@@ -4,28 +4,18 @@ internal import StatusAPI
 extension Setting {
   /// The settings of the data directory.
   static let store: [Setting] = [
-    Setting(path: "data", expectation: "the path of a directory") { configuration, texts in
-      guard let path = texts.first, !path.isEmpty else { return false }
-      configuration.data = path
-      return true
-    },
-    Setting(path: "store.runtime", expectation: "the path of a directory on a tmpfs") { configuration, texts in
-      guard let path = texts.first, !path.isEmpty else { return false }
-      configuration.storeRuntime = path
-      return true
-    },
-    Setting(path: "store.maxSize", expectation: "a size from 16MiB to 1024GiB, such as 512MiB or 4GiB") {
-      guard let bytes = $1.first.flatMap(size), (16 << 20...1 << 40).contains(bytes) else { return false }
-      $0.storeMaxSize = bytes
-      return true
-    },
-    Setting(path: "store.keep", expectation: "a duration from 1h to 3650d, such as 400d") {
-      guard let keep = $1.first.flatMap(days), (.seconds(3600)...(.seconds(3650 * 86_400))).contains(keep) else {
-        return false
-      }
-      $0.storeKeep = keep
-      return true
-    },
+    Setting("data", optional: \.data, path("the path of a directory")),
+    Setting("store.runtime", optional: \.storeRuntime, path("the path of a directory on a tmpfs")),
+    Setting(
+      "store.maxSize", optional: \.storeMaxSize,
+      FieldFormat("a size from 16MiB to 1024GiB, such as 512MiB or 4GiB") { text in
+        size(text).flatMap { (16 << 20...1 << 40).contains($0) ? $0 : nil }
+      }),
+    Setting(
+      "store.keep", optional: \.storeKeep,
+      FieldFormat("a duration from 1h to 3650d, such as 400d") { text in
+        days(text).flatMap { (.seconds(3600)...(.seconds(3650 * 86_400))).contains($0) ? $0 : nil }
+      }),
   ]
 
   /// A number of bytes with a unit.

@@ -45,79 +45,48 @@ struct Setting: Sendable {
       }
       return true
     },
-    Setting(path: "log.level", expectation: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))") {
-      set(&$0, \.logLevel, Logger.Level(rawValue: $1.first ?? ""))
-    },
-    Setting(path: "log.format", expectation: "text or json") {
-      set(&$0, \.logFormat, LineLogHandler.Format(rawValue: $1.first ?? ""))
-    },
-    Setting(path: "log.access", expectation: "true or false") {
-      set(&$0, \.logsAccess, ["true": true, "false": false][$1.first ?? ""])
-    },
-    duration("settle", \.settle, upTo: .seconds(60)),
-    duration("drainDelay", \.drainDelay, upTo: .seconds(600)),
-    duration("grace", \.grace, upTo: .seconds(3600)),
+    Setting("log.level", \.logLevel, .choice),
+    Setting("log.format", \.logFormat, FieldFormat("text or json") { LineLogHandler.Format(rawValue: $0) }),
+    Setting("log.access", \.logsAccess, .boolean),
+    Setting("settle", \.settle, duration(upTo: .seconds(60))),
+    Setting("drainDelay", \.drainDelay, duration(upTo: .seconds(600))),
+    Setting("grace", \.grace, duration(upTo: .seconds(3600))),
     Setting(
-      path: "allowedHosts", isList: true, expectation: "host names as clients send them, in ASCII (xn--…), without port"
-    ) {
-      guard $1.allSatisfy(isHost) else { return false }
-      $0.allowedHosts = $1
-      return true
-    },
-    Setting(path: "streams", expectation: "one of \(HTTPStreamMode.allCases.map(\.rawValue).joined(separator: ", "))") {
-      set(&$0, \.streams, HTTPStreamMode(rawValue: $1.first ?? ""))
-    },
+      "allowedHosts", list: \.allowedHosts, "host names as clients send them, in ASCII (xn--…), without port", isHost),
+    Setting("streams", \.streams, .choice),
     Setting(
-      path: "allowedOrigins", isList: true,
-      expectation: "origins as browsers send them, such as https://a.example or https://a.example:8443, but no :443"
-    ) {
-      guard $1.allSatisfy({ ConfiguredOrigin.isOrigin($0) }) else { return false }
-      $0.allowedOrigins = $1
-      return true
-    },
-    Setting(path: "access.reads", expectation: "open or token") {
-      set(&$0, \.access.reads, AccessPolicy.Rule(rawValue: $1.first ?? ""))
-    },
-    Setting(path: "access.checks", expectation: "open or token") {
-      set(&$0, \.access.checks, AccessPolicy.Rule(rawValue: $1.first ?? "").map(Optional.some))
-    },
-    Setting(path: "access.badges", expectation: "open or token") {
-      set(&$0, \.badges, AccessPolicy.Rule(rawValue: $1.first ?? ""))
-    },
-    Setting(path: "page", expectation: "on or off") {
-      set(&$0, \.servesPage, ["on": true, "off": false][$1.first ?? ""])
-    },
-    file("tls.certificate", \.tls.certificate),
-    file("tls.key", \.tls.key),
-    Setting(path: "tls.strictTransport", expectation: "a duration up to a year, such as 8760h; 0s to end it") {
-      set(&$0, \.strictTransport, $1.first.flatMap { DurationFormat.parse($0) }.map(Optional.some))
-    },
-    file("tokensFile", \.tokensFile),
-    Setting(path: "watchConfiguration", expectation: "true or false") {
-      set(&$0, \.watchesFile, ["true": true, "false": false][$1.first ?? ""])
-    },
-    number("limits.connections", \.connectionLimit, 1...1_000_000),
-    number("limits.connectionsPerAddress", \.connectionsPerAddress, 0...1_000_000),
-    number("limits.streams", \.streamLimit, 1...1_000_000),
-    number("limits.targets", \.targetLimit, 0...100_000),
-    number("limits.checksPerSecond", \.checksPerSecond, 0...1_000_000),
-    number("limits.changesPerSecond", \.changesPerSecond, 0...1_000_000),
-    number("limits.requestBody", \.requestBodyLimit, 0...(16 << 20)),
+      "allowedOrigins", list: \.allowedOrigins,
+      "origins as browsers send them, such as https://a.example or https://a.example:8443, but no :443"
+    ) { ConfiguredOrigin.isOrigin($0) },
+    Setting("access.reads", \.access.reads, rule),
+    Setting("access.checks", optional: \.access.checks, rule),
+    Setting("access.badges", \.badges, rule),
+    Setting("page", \.servesPage, FieldFormat("on or off") { ["on": true, "off": false][$0] }),
+    Setting("tls.certificate", optional: \.tls.certificate, file),
+    Setting("tls.key", optional: \.tls.key, file),
+    Setting("tls.strictTransport", optional: \.strictTransport, strictTransport),
+    Setting("tokensFile", optional: \.tokensFile, file),
+    Setting("watchConfiguration", \.watchesFile, .boolean),
+    Setting("limits.connections", optional: \.connectionLimit, .integer(1...1_000_000)),
+    Setting("limits.connectionsPerAddress", optional: \.connectionsPerAddress, .integer(0...1_000_000)),
+    Setting("limits.streams", optional: \.streamLimit, .integer(1...1_000_000)),
+    Setting("limits.targets", optional: \.targetLimit, .integer(0...100_000)),
+    Setting("limits.checksPerSecond", optional: \.checksPerSecond, .integer(0...1_000_000)),
+    Setting("limits.changesPerSecond", optional: \.changesPerSecond, .integer(0...1_000_000)),
+    Setting("limits.requestBody", optional: \.requestBodyLimit, .integer(0...(16 << 20))),
     Setting(
       path: "metrics.targetLabels", isList: true,
       expectation:
         "up to \(MetricLabel.limit) names of labels of targets, such as env, which differ in letters and digits; not id"
     ) {
-      set(&$0, \.metricLabels, MetricLabel.list($1))
+      guard let labels = MetricLabel.list($1) else { return false }
+      $0.metricLabels = labels
+      return true
     },
     Setting(
-      path: "resolver.servers", isList: true,
-      expectation: "addresses of name servers, such as 127.0.0.1:53 or fe80::53%eth0"
-    ) {
-      $0.nameServers = $1
-      return $1.allSatisfy(isServer)
-    },
-    duration("resolver.timeout", \.resolverTimeout, from: .milliseconds(1), upTo: .seconds(60)),
+      "resolver.servers", list: \.nameServers, "addresses of name servers, such as 127.0.0.1:53 or fe80::53%eth0",
+      isServer),
+    Setting("resolver.timeout", \.resolverTimeout, duration(from: .milliseconds(1), upTo: .seconds(60))),
   ]
 
   @Sendable private static func isServer(_ text: String) -> Bool {
@@ -135,38 +104,50 @@ struct Setting: Sendable {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/:*,;".utf8.contains($0) }
   }
 
-  private static func set<Value>(
-    _ configuration: inout Configuration, _ key: WritableKeyPath<Configuration, Value>, _ value: Value?
-  ) -> Bool {
-    guard let value else { return false }
-    configuration[keyPath: key] = value
-    return true
+  private static let rule = FieldFormat("open or token") { AccessPolicy.Rule(rawValue: $0) }
+  private static let file = path("the path of a file")
+  private static let strictTransport = FieldFormat("a duration up to a year, such as 8760h; 0s to end it") { text in
+    DurationFormat.parse(text)
   }
 
-  private static func duration(
-    _ path: String, _ key: any WritableKeyPath<Configuration, Duration> & Sendable, from minimum: Duration = .zero,
-    upTo maximum: Duration
-  ) -> Setting {
-    let range = minimum...maximum
-    let bounds = "\(DurationFormat.shortest(minimum)) to \(DurationFormat.shortest(maximum))"
-    return Setting(path: path, expectation: "a duration from \(bounds), such as 500ms or 5s") {
-      set(&$0, key, $1.first.flatMap { DurationFormat.parse($0) }.flatMap { range.contains($0) ? $0 : nil })
+  private static func duration(from minimum: Duration = .zero, upTo maximum: Duration) -> FieldFormat<Duration> {
+    .duration(minimum...maximum, example: "500ms or 5s")
+  }
+
+  /// A text that is not empty.
+  static func path(_ expectation: String) -> FieldFormat<String> {
+    FieldFormat(expectation) { $0.isEmpty ? nil : $0 }
+  }
+}
+
+extension Setting {
+  /// A setting of one value.
+  init<Value>(
+    _ path: String, _ key: any WritableKeyPath<Configuration, Value> & Sendable, _ format: FieldFormat<Value>
+  ) {
+    self.init(path: path, expectation: format.expectation) { configuration, texts in
+      guard let value = texts.first.flatMap(format.parse) else { return false }
+      configuration[keyPath: key] = value
+      return true
     }
   }
 
-  private static func file(
-    _ path: String, _ key: any WritableKeyPath<Configuration, String?> & Sendable
-  ) -> Setting {
-    Setting(path: path, expectation: "the path of a file") {
-      set(&$0, key, $1.first.flatMap { $0.isEmpty ? nil : Optional($0) })
+  /// A setting of a list of texts.
+  init(
+    _ path: String, list key: any WritableKeyPath<Configuration, [String]> & Sendable, _ expectation: String,
+    _ isValid: @escaping @Sendable (String) -> Bool
+  ) {
+    self.init(path: path, isList: true, expectation: expectation) { configuration, texts in
+      guard texts.allSatisfy(isValid) else { return false }
+      configuration[keyPath: key] = texts
+      return true
     }
   }
 
-  private static func number(
-    _ path: String, _ key: any WritableKeyPath<Configuration, Int?> & Sendable, _ range: ClosedRange<Int>
-  ) -> Setting {
-    Setting(path: path, expectation: "an integer from \(range.lowerBound) to \(range.upperBound)") {
-      set(&$0, key, $1.first.flatMap { Int($0) }.flatMap { range.contains($0) ? Optional($0) : nil })
-    }
+  /// A setting of one value, without a default value.
+  init<Value>(
+    _ path: String, optional key: any WritableKeyPath<Configuration, Value?> & Sendable, _ format: FieldFormat<Value>
+  ) {
+    self.init(path, key, FieldFormat(format.expectation) { format.parse($0).map(Optional.some) })
   }
 }
