@@ -20,6 +20,7 @@ enum EntryPoint {
   /// The kernel keeps capabilities and signal masks per thread, so `serve` must drop them before the first thread
   /// starts. An asynchronous `main` would begin after the runtime has started its threads.
   static func main() {
+    let inherited = InheritedProcessState()
     StandardStreams.fill()
     DatabaseReading.runIfRequested(CommandLine.arguments)
     // Before the probers and the HTTP servers, whose sizes depend on the limit.
@@ -49,15 +50,17 @@ enum EntryPoint {
       ProcessSignals.exitAsFirstProcess()
     }
     do {
+      let replacement = try ProcessReplacement(of: CommandLine.arguments, inherited)
+      let own = CommandLine.arguments[..<(replacement?.terminator ?? CommandLine.arguments.endIndex)]
       // Arguments are parsed once, because parsing thousands of targets takes long.
-      try start(try Reachd.parseAsRoot())
+      try start(try Reachd.parseAsRoot(Array(own.dropFirst())), replacement)
     } catch {
       end(error)
     }
   }
 
   /// Runs a command, and returns when it has ended.
-  private static func start(_ parsed: any ParsableCommand) throws {
+  private static func start(_ parsed: any ParsableCommand, _ replacement: ProcessReplacement?) throws {
     switch parsed {
     case let serve as ServeCommand:
       let daemon = try serve.prepare()
@@ -77,7 +80,9 @@ enum EntryPoint {
       Task.detached { await finish(command) }
       wait()
     case let check as CheckCommand: runConcurrently(check)
-    case let wait as WaitCommand: runConcurrently(wait)
+    case let wait as WaitCommand:
+      guard let replacement else { runConcurrently(wait) }
+      run(wait, before: replacement)
     case let watch as WatchCommand: runConcurrently(watch)
     case var status as StatusCommand where status.direct:
       requireThreads(minimumThreadsOfReading)
@@ -110,6 +115,24 @@ enum EntryPoint {
     requireThreads()
     Task { await finish(command) }
     dispatchMain()
+  }
+
+  /// Runs `wait`, and then the command after it in place of this process, on this thread.
+  private static func run(_ wait: WaitCommand, before replacement: ProcessReplacement) -> Never {
+    requireThreads()
+    let begin = ContinuousClock.now
+    let success = DispatchSemaphore(value: 0)
+    Task.detached {
+      var command = wait
+      do {
+        try await command.run()
+        success.signal()
+      } catch {
+        end(error)
+      }
+    }
+    success.wait()
+    replacement.perform(after: ContinuousClock.now - begin)
   }
 
   /// Runs a command to its end like `Reachd.main()`, with ``end(_:)`` for errors.

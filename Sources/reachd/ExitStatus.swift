@@ -20,6 +20,11 @@ enum ExitStatus {
   /// The configuration or a library is unusable (EX_CONFIG).
   static let configuration = ExitCode(78)
 
+  /// The command after `wait … --` cannot be executed, as a shell reports it.
+  static let commandNotExecutable = ExitCode(126)
+  /// There is no such command, as a shell reports it.
+  static let commandNotFound = ExitCode(127)
+
   /// Returns the code for a status.
   static func code(reachable: Bool, known: Bool) -> ExitCode {
     guard known else { return undetermined }

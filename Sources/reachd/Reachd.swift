@@ -29,7 +29,8 @@ struct Reachd: AsyncParsableCommand {
 
       EXIT CODES
         0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error,
-        73 file not created, 74 output, 78 configuration
+        73 file not created, 74 output, 78 configuration, 126 and 127 the command
+        after reachd wait ... -- cannot be executed, or does not exist
       """,
     version: "reachd \(ServiceVersion.current) (commit \(ServiceVersion.commit))",
     subcommands: [

@@ -9,7 +9,7 @@ struct WaitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wait",
     abstract: "Wait until targets are reachable: exit 0 when they are, 1 after the timeout, 2 undetermined.",
-    usage: "reachd wait TARGET ... [OPTIONS]",
+    usage: "reachd wait TARGET ... [OPTIONS] [-- COMMAND [ARGUMENT ...]]",
     discussion: """
       A target is route://HOST, or HOST alone: a name, an address, default or
       local-link. The verdict follows from the kernel's routes and events, without a
@@ -19,12 +19,18 @@ struct WaitCommand: AsyncParsableCommand {
       icmp://HOST and others. These are checked every second, and immediately when
       the route to them changes.
 
+      A command after -- replaces reachd when the condition holds (execve(2)): process
+      id, exit status, signals and streams are the command's. REACHD_WAITED_MS in its
+      environment is the time waited in milliseconds. After the timeout it is not
+      started. The exit code is 127 if it does not exist, 126 if it cannot be executed.
+
       EXAMPLES
         reachd wait default
         reachd wait route://db.internal route://10.0.0.9 --timeout 60s
         reachd wait db-a db-b --any
         reachd wait tcp://db:5432 https://api/health --timeout 60s
         reachd wait 10.0.0.9 --not && echo 'the route is gone'
+        reachd wait tcp://db:5432 --timeout 60s -- /usr/bin/app --port 80
       """)
 
   @Argument(help: "Targets: route://HOST, or HOST alone, or tcp://HOST:PORT and the like.")

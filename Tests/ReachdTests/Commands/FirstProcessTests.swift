@@ -38,6 +38,7 @@ struct FirstProcessTests {
 
   @Test(arguments: [
     ["wait", "10.9.9.9", "--timeout", "1h"], ["wait", "tcp://192.0.2.1:80", "--timeout", "1h"], ["watch"],
+    ["wait", "10.9.9.9", "--timeout", "1h", "--", "/bin/true"],
     ["watch", "10.9.9.9", "--exec", "sleep 3600"],
     ["check", "tcp://127.0.0.1:SILENT", "--timeout", "60s", "--count", "9"],
     ["status", "--url", "http://127.0.0.1:SILENT", "--timeout", "60s"],
@@ -57,6 +58,15 @@ struct FirstProcessTests {
     for signal in [SIGTERM, SIGINT] + (isService ? [] : [SIGHUP, SIGQUIT]) {
       #expect(try end(arguments, signal) == .exited(isService ? 0 : 128 + signal), "\(signal)")
     }
+  }
+
+  @Test func commandAfterAWaitIsTheFirstProcess() throws {
+    let child = try Child(
+      FirstProcess.unshare,
+      FirstProcess.options + [Program.path, "wait", "127.0.0.1", "--", "/bin/sh", "-c", "echo $$; exit 7"],
+      environment: Program.environment())
+    #expect(try child.wait() == .exited(7))
+    #expect(child.output == "1\n")
   }
 
   @Test func signalsKeepTheirMeaningForOtherProcesses() throws {
