@@ -71,3 +71,11 @@ static inline int CProcess_pipe(int *reading, int *writing, int flags) {
   *writing = ends[1];
   return 0;
 }
+
+// close_range(2): a header of glibc 2.34 declares it, and those of older kernels do not have its number.
+static inline int CProcess_close_range(unsigned first, unsigned last, unsigned flags) {
+  return (int)syscall(436, first, last, flags);
+}
+
+// Its flags: the thread gets a table of descriptors of its own; descriptors are made close-on-exec instead of closed.
+static const unsigned CProcess_close_range_unshare = 1 << 1, CProcess_close_range_cloexec = 1 << 2;

@@ -1,3 +1,4 @@
+internal import CProcess
 internal import Glibc
 
 /// What this process has inherited from its parent and changes for itself, for a program that replaces it (execve(2)).
@@ -18,7 +19,8 @@ public struct InheritedProcessState: @unchecked Sendable {
   private let mask: sigset_t
   private let ignored: Set<Int32>
   private let descriptorLimit: rlimit?
-  private let closedStreams: [Int32]
+  /// The descriptors that were open; nil if they cannot be listed.
+  private let descriptors: [UInt32]?
 
   /// Records the state; call it on the only thread, before anything of it is changed.
   public init() {
@@ -29,7 +31,7 @@ public struct InheritedProcessState: @unchecked Sendable {
     ignored = Set(Self.signals.filter(ProcessSignals.isIgnored))
     var limit = rlimit()
     descriptorLimit = unsafe getrlimit(Self.openFiles, &limit) == 0 ? limit : nil
-    closedStreams = (0...2).filter { fcntl($0, F_GETFD) < 0 }
+    descriptors = Self.openDescriptors()
   }
 
   /// Replaces this process by the program that its last arguments name, which is searched for as a shell does.
@@ -47,16 +49,55 @@ public struct InheritedProcessState: @unchecked Sendable {
       return Failure(code: ENOENT)
     }
     unsafe setenv(variable.name, variable.value, 1)
-    for stream in closedStreams { _ = fcntl(stream, F_SETFD, FD_CLOEXEC) }
     if var limit = descriptorLimit { unsafe setrlimit(Self.openFiles, &limit) }
     // Handlers stay until execve(2) removes them, so that the first process of a container does not ignore a signal.
     for number in Self.signals where ProcessSignals.isIgnored(number) != ignored.contains(number) {
       signal(number, ignored.contains(number) ? SIG_IGN : SIG_DFL)
     }
+    closeOthersOnExecution()
     var mask = mask
     unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
     unsafe execvp(name, CommandLine.unsafeArgv + first)
     return Failure(code: errno)
+  }
+
+  /// Makes all descriptors close-on-exec but the inherited ones.
+  ///
+  /// Nearly all are, but libraries set the flag after socket(2) in some cases, and other threads still open sockets.
+  private func closeOthersOnExecution() {
+    guard let descriptors else { return }
+    // From the first call on, other threads have another table of descriptors.
+    var flags = CProcess_close_range_unshare | CProcess_close_range_cloexec
+    var first: UInt32 = 0
+    for descriptor in descriptors + [.max] {
+      if first < descriptor {
+        guard CProcess_close_range(first, descriptor - 1, flags) == 0 else { return closeOthersSingly(descriptors) }
+        flags = CProcess_close_range_cloexec
+      }
+      first = descriptor &+ 1
+    }
+  }
+
+  /// The same before Linux 5.11.
+  private func closeOthersSingly(_ descriptors: [UInt32]) {
+    for descriptor in Self.openDescriptors() ?? [] where !descriptors.contains(descriptor) {
+      _ = fcntl(Int32(descriptor), F_SETFD, FD_CLOEXEC)
+    }
+  }
+
+  /// The open descriptors in order; nil if they cannot be listed.
+  private static func openDescriptors() -> [UInt32]? {
+    guard let directory = unsafe opendir("/proc/self/fd") else { return nil }
+    defer { unsafe closedir(directory) }
+    let own = unsafe dirfd(directory)
+    var found: [UInt32] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if let number = UInt32(name), number != UInt32(bitPattern: own) { found.append(number) }
+    }
+    return found.sorted()
   }
 
   private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -120,6 +120,8 @@ enum EntryPoint {
   /// Runs `wait`, and then the command after it in place of this process, on this thread.
   private static func run(_ wait: WaitCommand, before replacement: ProcessReplacement) -> Never {
     requireThreads()
+    // The parent process may have blocked them; the command inherits that, and not this.
+    ProcessTerminalSignals.unblock()
     let begin = ContinuousClock.now
     let success = DispatchSemaphore(value: 0)
     Task.detached {
