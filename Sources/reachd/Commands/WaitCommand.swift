@@ -19,10 +19,11 @@ struct WaitCommand: AsyncParsableCommand {
       icmp://HOST and others. These are checked every second, and immediately when
       the route to them changes.
 
-      A command after -- replaces reachd when the condition holds (execve(2)): process
-      id, exit status, signals and streams are the command's. REACHD_WAITED_MS in its
-      environment is the time waited in milliseconds. After the timeout it is not
-      started. The exit code is 127 if it does not exist, 126 if it cannot be executed.
+      A command after -- replaces reachd when the condition holds (execve(2)): its
+      process id, exit status, signals and streams are those of the command. The
+      variable REACHD_WAITED_MS has the time waited in milliseconds. After the
+      timeout it is not started. The exit code is 127 if it does not exist, 126 if
+      it cannot be executed.
 
       EXAMPLES
         reachd wait default
