@@ -54,6 +54,19 @@ extension Event {
           "target": .object(TargetSummary.members(report, url: report.definition.target.redacted)),
           "removed": .bool(removed), "origin": .string(report.origin.rawValue),
         ])
+    case .gate(let from, let report, let removed):
+      let new = removed ? StateCode.gateRemoved : StateCode(report.status.state)
+      self.init(
+        id, transition.time,
+        codes(
+          .gate, from.map { StateCode($0) } ?? .none, new, report.status.reason, removed ? .removed : []),
+        [
+          "cause": cause, "from": .text(from?.rawValue),
+          "to": removed ? .null : .string(report.status.state.rawValue),
+          "reason": .text(report.status.reason?.rawValue),
+          "missing": .list(report.status.missing), "gate": .object(GateDocument.summary(report)),
+          "removed": .bool(removed), "origin": .string(report.origin.rawValue),
+        ])
     case .host: return nil
     }
   }

@@ -39,13 +39,17 @@ package struct Event: Sendable {
     (self.data, codes) = (data, nil)
   }
 
-  /// The subject in the history: `machine`, `interface:eth0`, `target:db`.
+  /// The subject in the history: `machine`, `interface:eth0`, `target:db`, `gate:app`.
   package var subject: String {
     let interface = data["interface"]?["name"]?.string
+    if let gate { return HistorySubject.gate(gate) }
     return target.map(HistorySubject.target) ?? interface.map(HistorySubject.interface) ?? HistorySubject.machine
   }
 
-  /// The state after it, of this machine or of a registered target; nil for events without one.
+  /// The id of the gate that it concerns; nil for other events.
+  package var gate: String? { data["gate"]?["id"]?.string }
+
+  /// The state after it, of this machine, a registered target or a gate; nil for events without one.
   package var state: String? { data["to"]?.string ?? data["to"]?["status"]?.string }
 
   /// The labels of that target.

@@ -32,6 +32,7 @@ struct EventRecorder {
       record.state = removed ? [] : state.storedBytes
       interfaces[name] = removed ? nil : event.codes?.new
     case .target(_, let report, let removed): record.target = change(of: report, removed)
+    case .gate(_, let report, let removed): record.state = removed ? [] : GateDocument.stored(report)
     // There is no state to restore.
     default: break
     }

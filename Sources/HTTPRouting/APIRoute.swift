@@ -11,13 +11,14 @@ package struct APIRoute<Service: AnyObject & Sendable>: Sendable {
   /// Creates a route; the parameters are those of ``RouteDeclaration``.
   package init(
     method: String = "GET", pattern: String, parameters: Set<String> = [], repeatable: Set<String> = [],
-    scope: AccessScope? = .read, mediaTypes: [MediaType], isBadge: Bool = false, isCacheable: Bool = false,
+    scope: AccessScope? = .read, mediaTypes: [MediaType], opening: RouteDeclaration.Opening? = nil,
+    isCacheable: Bool = false,
     isCompressible: Bool = false, queueing: RouteDeclaration.Queueing = .never, summary: String,
     handle: @escaping Handler
   ) {
     declaration = RouteDeclaration(
       method: method, pattern: pattern, parameters: parameters, repeatable: repeatable, scope: scope,
-      mediaTypes: mediaTypes, isBadge: isBadge, isCacheable: isCacheable, isCompressible: isCompressible,
+      mediaTypes: mediaTypes, opening: opening, isCacheable: isCacheable, isCompressible: isCompressible,
       queueing: queueing, summary: summary)
     self.handle = handle
   }

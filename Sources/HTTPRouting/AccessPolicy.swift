@@ -74,14 +74,18 @@ public struct AccessPolicy: Sendable, Equatable {
 
   /// The rules of each listener, by its number; a listener beyond the end has the defaults.
   public var listeners: [Rules]
-  /// Whether badges need no token where other reads do, so that public web pages can embed them.
-  public var badgesAreOpen: Bool
+  /// The routes that need no token where other reads do: badges, so that public web pages can embed them, and the states of
+  /// gates, for probes.
+  package var opened: Set<RouteDeclaration.Opening> = []
   private var tokens: [String: [AccessToken]]
 
   /// Creates a policy; several tokens may share an id, so that a token can be rotated without interruption.
-  public init(listeners: [Rules] = [], tokens: [AccessToken] = [], badgesAreOpen: Bool = false) {
+  public init(
+    listeners: [Rules] = [], tokens: [AccessToken] = [], badgesAreOpen: Bool = false, gatesAreOpen: Bool = false
+  ) {
     self.listeners = listeners
-    self.badgesAreOpen = badgesAreOpen
+    if badgesAreOpen { opened.insert(.badges) }
+    if gatesAreOpen { opened.insert(.gates) }
     self.tokens = Dictionary(grouping: tokens, by: \.id)
   }
 

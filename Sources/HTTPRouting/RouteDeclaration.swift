@@ -11,8 +11,8 @@ package struct RouteDeclaration: Sendable {
   package var scope: AccessScope?
   /// The representations, the default first.
   package var mediaTypes: [MediaType]
-  /// Whether the setting `access.badges` can open the route.
-  package var isBadge: Bool
+  /// The setting that can open the route; nil for none.
+  package var opening: Opening?
   /// Whether a 200 depends only on the documents, the settings and the request's head, and is valid until they change.
   package var isCacheable: Bool
   /// Whether responses are compressed for clients that accept it.
@@ -21,6 +21,12 @@ package struct RouteDeclaration: Sendable {
   package var queueing: Queueing
   /// The summary for the index, in one line.
   package var summary: String
+
+  /// A setting that opens a route to clients without a token where other reads require one.
+  package enum Opening: Sendable {
+    /// `access.badges`, and `access.gates`.
+    case badges, gates
+  }
 
   /// When responses are made on the ``DocumentQueue``, because their cost grows with the number of targets.
   package enum Queueing: Sendable {

@@ -102,7 +102,7 @@ package struct Router: Sendable {
     }
     let declaration = route.declaration
     let policy = environment.access.policy
-    let scope = declaration.isBadge && policy.badgesAreOpen ? nil : declaration.scope
+    let scope = declaration.opening.map(policy.opened.contains) == true ? nil : declaration.scope
     let token = try RequestAuthorization.authorize(
       request, scope, listener: listener, policy, environment.settings.origins)
     let routed = RoutedRequest(

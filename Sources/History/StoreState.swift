@@ -26,6 +26,8 @@ public struct RecoveredStoreState: Sendable {
   public var lastEnd: HistoryRunEnd
   /// The number of this run, from 1.
   public var run: Int64
+  /// The time since the last run has stored something, including sleep; nil when the machine was started since then.
+  public var idle: Duration?
 
   /// Makes the state of an empty store.
   public init(epoch: String, lastEnd: HistoryRunEnd = .none, run: Int64 = 0) {

@@ -27,10 +27,13 @@ extension ReachabilityMonitor {
   /// Continues the sequence of an earlier process, before ``start()``.
   package func restore(_ state: RestoredEngineState) { engine.restore(state) }
 
-  /// Numbers changes of registered targets in one sequence with those of this machine, and publishes them.
+  /// Numbers changes of registered targets, and then those of gates, in one sequence with those of this machine, and
+  /// publishes them.
   ///
   /// - Returns: the effects that remain, for the caller to run without a lock.
-  package func record(_ changes: [EngineTargetChange], at time: Timestamp) -> @Sendable () -> Void {
-    engine.record(changes, at: time)
+  package func record(
+    _ changes: [EngineTargetChange], _ gates: [EngineGateChange] = [], at time: Timestamp
+  ) -> @Sendable () -> Void {
+    engine.record(changes, gates, at: time)
   }
 }

@@ -47,6 +47,18 @@ enum Limits {
   /// Changes of targets that are published under one lock: the engine's lock is held about 10 µs for each.
   static let changesPerLock = 64
 
+  /// The least time between the closing of a gate and its next opening: two events a second, however often members change.
+  static let gatePause = Duration.seconds(1)
+
+  /// Members of a gate, each of which costs about 100 bytes.
+  static let gateMembers = 10_000
+
+  /// The time after which the members of gates that select too many targets are counted again, at some milliseconds.
+  static let gateRecount = Duration.seconds(1)
+
+  /// The time since an earlier process stored something, or two intervals of a target, during which a restored `up` counts for gates.
+  static let restoredResult = Duration.seconds(10)
+
   /// Reports that are read under one lock: at about 0.2 µs each.
   static let reportsPerLock = 256
 }

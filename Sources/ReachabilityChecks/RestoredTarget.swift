@@ -41,8 +41,10 @@ extension CheckSchedule {
   /// - Parameters:
   ///   - targets: the targets.
   ///   - firstRevision: a number above all revisions that earlier processes used.
-  public func restore(_ targets: [RestoredTarget], firstRevision: UInt64) {
-    guarded.withLock { $0.restore(targets, firstRevision: firstRevision, at: now()) }
+  ///   - idle: the time since an earlier process has stored something; nil when the machine was started since then. A
+  ///     restored `up` counts for gates only if this is short.
+  public func restore(_ targets: [RestoredTarget], firstRevision: UInt64, idle: Duration? = nil) {
+    guarded.withLock { $0.restore(targets, firstRevision: firstRevision, idle: idle, at: now()) }
   }
 }
 
@@ -62,7 +64,8 @@ extension ScheduleState.Entry {
   /// Applies what an earlier process stored about the target, which was just registered.
   ///
   /// - Returns: the state before, if the definition has changed since then.
-  func restore(_ target: RestoredTarget) -> TargetState? {
+  func restore(_ target: RestoredTarget, idle: Duration?) -> TargetState? {
+    isOutdated = idle.map { $0 >= max(definition.interval * 2, Limits.restoredResult) } ?? true
     guard target.definition == report.definition else {
       // Another check, or other settings of it, or paused or resumed by the file.
       if target.definition.isSameCheck(as: report.definition), !report.definition.isPaused,

@@ -1,6 +1,6 @@
 public import ReachabilityModel
 
-/// The condition for a change of a registered target, as in conditional HTTP requests (RFC 9110 §13).
+/// The condition for a change of a registered target or a gate, as in conditional HTTP requests (RFC 9110 §13).
 public indirect enum TargetPrecondition: Hashable, Sendable {
   /// None.
   case none
@@ -15,15 +15,24 @@ public indirect enum TargetPrecondition: Hashable, Sendable {
   /// Both conditions.
   case both(TargetPrecondition, TargetPrecondition)
 
-  /// Whether the condition is fulfilled; `report` is nil for a target that is not registered.
-  func isFulfilled(by report: TargetReport?) -> Bool {
+  /// Why a target is not changed by an origin; nil when it may be.
+  func rejection(of old: TargetReport?, _ origin: TargetOrigin) -> ScheduleChangeError? {
+    guard isFulfilled(by: old?.revision) else { return .precondition }
+    // The file precedes all, and what the fleet checks here is not changed by clients.
+    if let old, old.origin == .configuration, origin != .configuration { return .configured }
+    if let old, old.origin == .fleet, origin == .runtime { return .configured }
+    return nil
+  }
+
+  /// Whether the condition is fulfilled; `revision` is nil for what is not registered.
+  func isFulfilled(by revision: UInt64?) -> Bool {
     switch self {
     case .none: true
-    case .absent: report == nil
-    case .present: report != nil
-    case .revisions(let revisions): report.map { revisions.contains($0.revision) } ?? false
-    case .otherThan(let revisions): report.map { !revisions.contains($0.revision) } ?? true
-    case .both(let first, let second): first.isFulfilled(by: report) && second.isFulfilled(by: report)
+    case .absent: revision == nil
+    case .present: revision != nil
+    case .revisions(let revisions): revision.map(revisions.contains) ?? false
+    case .otherThan(let revisions): revision.map { !revisions.contains($0) } ?? true
+    case .both(let first, let second): first.isFulfilled(by: revision) && second.isFulfilled(by: revision)
     }
   }
 }

@@ -15,6 +15,11 @@ struct TargetRegistry {
   var waiting: [String: [Waiter]] = [:]
   /// Receives the targets of the fleet whose checks fail for the first time; nil without a fleet.
   var observeFirstFailure: (@Sendable (_ id: String) -> Void)?
+  /// The gates, which depend on the targets.
+  var gates = GateTable()
+  /// Receives the ids of gates whose documents have changed.
+  var observeGates: (@Sendable (_ ids: Set<String>) -> Void)?
+  let machineObserver: GateMachineObserver
   /// When the timer fires.
   var wakeTime: Duration?
   private(set) var hasStopped = false
@@ -22,11 +27,15 @@ struct TargetRegistry {
   private var configuredPauses: [String: Bool]?
   /// The identifiers in order; nil when they must be sorted.
   private var sortedIDs: [String]?
-  private let monitor: ReachabilityMonitor
+  let monitor: ReachabilityMonitor
 
-  init(_ state: ScheduleState, _ monitor: ReachabilityMonitor, reportingTo observer: ScheduleRouteObserver) {
+  init(
+    _ state: ScheduleState, _ monitor: ReachabilityMonitor, reportingTo observer: ScheduleRouteObserver,
+    _ machineObserver: GateMachineObserver
+  ) {
     self.state = state
     self.monitor = monitor
+    self.machineObserver = machineObserver
     routes = ScheduleRouteWatches(monitor, reportingTo: observer)
   }
 
@@ -48,7 +57,7 @@ struct TargetRegistry {
   ) -> TargetChangeEffects {
     let definition = definition.bounded
     let old = state.entries[definition.id]?.report
-    if let error = Self.rejection(of: old, origin, precondition) {
+    if let error = precondition.rejection(of: old, origin) {
       return TargetChangeEffects(result: .rejected(error))
     }
     if origin != .configuration, let excess = state.excess(definition, by: account, origin) {
@@ -75,8 +84,9 @@ struct TargetRegistry {
       cancellation: cancelled.flatMap { cancellations.removeValue(forKey: $0.number) },
       waiting: definition.isPaused ? waiting.removeValue(forKey: definition.id) ?? [] : [],
       // Numbered under the lock, so that the changes of a target are published in order.
-      publish: monitor.record(
-        change.map { old != nil || isPublished || $0.causes.contains(.restart) ? [$0] : [] } ?? [], at: now.time))
+      publish: record(
+        change.map { old != nil || isPublished || $0.causes.contains(.restart) ? [$0] : [] } ?? [],
+        of: [definition.id], isDefinition: true, at: now))
   }
 
   /// Removes a target.
@@ -88,7 +98,7 @@ struct TargetRegistry {
     at now: ScheduleState.Moment
   ) throws(ScheduleChangeError) -> TargetChangeEffects {
     guard let old = state.entries[id]?.report else { throw .missing }
-    if let error = Self.rejection(of: old, origin, precondition) { throw error }
+    if let error = precondition.rejection(of: old, origin) { throw error }
     if let error = admitChange(by: account, at: now) { throw error }
     let run = state.remove(id)
     routes.remove(old.definition)
@@ -96,22 +106,12 @@ struct TargetRegistry {
     let change = EngineTargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
     return TargetChangeEffects(
       result: .replaced(old), cancellation: run.flatMap { cancellations.removeValue(forKey: $0.number) },
-      waiting: waiting.removeValue(forKey: id) ?? [], publish: monitor.record([change], at: now.time))
+      waiting: waiting.removeValue(forKey: id) ?? [], publish: record([change], of: [id], isDefinition: true, at: now))
   }
 
   /// Counts a change against the rate of the account, if a caller makes it.
   mutating func admitChange(by account: TargetAccount?, at now: ScheduleState.Moment) -> ScheduleChangeError? {
     account.flatMap { state.ledger.changes.admit($0, state.ledger.limits, at: now.uptime) }
-  }
-
-  private static func rejection(
-    of old: TargetReport?, _ origin: TargetOrigin, _ precondition: TargetPrecondition
-  ) -> ScheduleChangeError? {
-    guard precondition.isFulfilled(by: old) else { return .precondition }
-    // The file precedes all, and what the fleet checks here is not changed by clients.
-    if let old, old.origin == .configuration, origin != .configuration { return .configured }
-    if let old, old.origin == .fleet, origin == .runtime { return .configured }
-    return nil
   }
 
   /// Removes and returns the cancellations of the checks that a returned route has made outdated.
@@ -176,7 +176,10 @@ struct TargetRegistry {
   }
 
   /// Continues with the targets of an earlier process.
-  mutating func restore(_ targets: [RestoredTarget], firstRevision: UInt64, at now: ScheduleState.Moment) {
+  mutating func restore(
+    _ targets: [RestoredTarget], firstRevision: UInt64, idle: Duration?, at now: ScheduleState.Moment
+  ) {
+    state.idle = idle
     state.restore(targets, firstRevision: firstRevision, at: now)
     for target in targets where target.origin != .configuration { routes.add(target.definition) }
     sortedIDs = nil

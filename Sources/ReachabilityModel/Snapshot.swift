@@ -101,6 +101,9 @@ public struct Transition: Hashable, Sendable {
     /// A registered target's state or flapping. Also its registration, redefinition or removal (`removed`): then `from`
     /// is its current state.
     case target(from: TargetState, to: TargetReport, removed: Bool)
+    /// A gate's state; `from` is nil for a gate that was added. Also its redefinition, or its removal (`removed`): then `from`
+    /// is its current state.
+    case gate(from: GateState?, to: GateReport, removed: Bool)
   }
 
   /// The kinds of change, for filters.
@@ -119,8 +122,10 @@ public struct Transition: Hashable, Sendable {
     public static let host = Kinds(rawValue: 1 << 3)
     /// ``Change/target(from:to:removed:)``.
     public static let target = Kinds(rawValue: 1 << 4)
+    /// ``Change/gate(from:to:removed:)``.
+    public static let gate = Kinds(rawValue: 1 << 5)
     /// Every kind.
-    public static let all: Kinds = [.status, .path, .interface, .host, .target]
+    public static let all: Kinds = [.status, .path, .interface, .host, .target, .gate]
   }
 
   /// The kind of this change.
@@ -131,6 +136,7 @@ public struct Transition: Hashable, Sendable {
     case .interface: .interface
     case .host: .host
     case .target: .target
+    case .gate: .gate
     }
   }
 }

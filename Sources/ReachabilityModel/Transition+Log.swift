@@ -2,22 +2,23 @@
 extension Transition {
   /// What changes.
   package enum Subject: Hashable, Sendable {
-    case machine, interface(String), target(String)
+    case machine, interface(String), target(String), gate(String)
 
-    /// `machine`, `interface` or `target`.
+    /// `machine`, `interface`, `target` or `gate`.
     package var kind: String {
       switch self {
       case .machine: "machine"
       case .interface: "interface"
       case .target: "target"
+      case .gate: "gate"
       }
     }
 
-    /// The name of the interface, or the id of the target.
+    /// The name of the interface, or the id of the target or gate.
     package var name: String? {
       switch self {
       case .machine: nil
-      case .interface(let name), .target(let name): name
+      case .interface(let name), .target(let name), .gate(let name): name
       }
     }
   }
@@ -48,6 +49,10 @@ extension Transition {
       LogLine(
         subject: .target(report.definition.id), message: "target changed",
         state: removed ? "removed" : report.status.state.rawValue, isFlapping: !removed && report.status.isFlapping)
+    case .gate(_, let report, let removed):
+      LogLine(
+        subject: .gate(report.definition.id), message: removed ? "gate removed" : "gate changed",
+        state: removed ? "removed" : report.status.state.rawValue)
     }
   }
 
@@ -78,6 +83,12 @@ extension Transition {
     case .host(_, let to):
       add("host", "\(to.target)")
       add(to.path)
+    case .gate(let from, let report, _):
+      add("gate", report.definition.id)
+      add("from", from?.rawValue)
+      add("state", logLine.state)
+      add("reason", report.status.reason?.rawValue)
+      if !report.status.missing.isEmpty { add("missing", report.status.missing.joined(separator: ",")) }
     case .target: break
     }
     return values

@@ -37,6 +37,11 @@ extension Daemon {
     while data.store?.isStarting == true { try? await Task.sleep(for: .milliseconds(1)) }
   }
 
+  /// Decides about the gates of the file and of clients: not before the first state, by which they are decided.
+  func configureGates() {
+    ServiceConfigurator.configureGates(service.schedule, reloading.configuration.gates, logger)
+  }
+
   /// Reads the kernel once, so that the first response contains a verdict.
   ///
   /// Until then connections wait in the sockets, which are bound or inherited already.

@@ -12,7 +12,7 @@ internal import UnixSignals
 /// Composes the service: one monitor, one HTTP service and one server per address.
 package struct Daemon {
   private let settings: ServiceConfigurator
-  private let reloading: ConfigurationReloader
+  let reloading: ConfigurationReloader
   let logger: Logger
   let monitor: ReachabilityMonitor
   let service: StatusService
@@ -131,6 +131,7 @@ package struct Daemon {
       ServiceConfigurator.start(daemon.service, daemon.reloading.configuration, daemon.logger)
       daemon.part?.start()
       await daemon.readFirstState()
+      daemon.configureGates()
       do {
         try daemon.start()
       } catch {

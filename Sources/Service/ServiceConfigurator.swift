@@ -67,6 +67,7 @@ struct ServiceConfigurator: Sendable {
         try reserve(configuration, service)
         return {
           Self.configure(service.schedule, configuration.targets, logger)
+          Self.configureGates(service.schedule, configuration.gates, logger)
           service.webhooks?.configure(configuration.webhooks)
         }
       }),
@@ -104,6 +105,19 @@ struct ServiceConfigurator: Sendable {
     configure(service.schedule, configuration.targets, logger)
     service.webhooks?.configure(configuration.webhooks)
     service.webhooks?.start()
+  }
+
+  /// Puts the gates of a configuration in place of those of the previous one, when its targets are scheduled.
+  static func configureGates(_ schedule: CheckSchedule, _ gates: [GateDefinition], _ logger: Logger) {
+    schedule.gates.configure(gates)
+    for gate in gates {
+      let missing = gate.targets.sorted().filter { schedule.report(of: $0) == nil }
+      guard !missing.isEmpty else { continue }
+      // A client may register them later.
+      logger.warning(
+        "a gate names targets that do not exist; it is closed until they are registered",
+        metadata: ["gate": "\(gate.id)", "targets": "\(missing.prefix(16).joined(separator: ","))"])
+    }
   }
 
   /// Stops what ``start(_:_:_:)`` has started.

@@ -72,10 +72,10 @@ enum RouteTable {
 
   static let all: [NodeRoute] =
     [IndexRoutes.index, StateRoutes.status, HostRoutes.host, StateRoutes.interfaces, EventRoutes.events]
-    + SingleCheckRoutes.all + TargetRoutes.all
+    + SingleCheckRoutes.all + TargetRoutes.all + GateRoutes.all
     + [
       HistoryRoutes.history, HistoryRoutes.targetHistory, UptimeRoutes.target, UptimeRoutes.all, LatencyRoutes.latency,
-      BadgeRoutes.badge,
+      BadgeRoutes.badge, GateHistoryRoutes.history, GateHistoryRoutes.uptime,
     ]
     + WebhookRoutes.all + HealthRoutes.all + [MetricsRoutes.metrics, IndexRoutes.openAPI, PageRoutes.file]
 }

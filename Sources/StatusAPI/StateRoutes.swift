@@ -13,11 +13,16 @@ enum StateRoutes {
     }
     let isText = context.media == .text
     let events = context.service.events
+    // Conditions and waits are for clients that have the state; a probe must have an answer now (RFC 9110 §13.2.1).
+    if required != nil {
+      let documents = events.documents
+      var response = HTTPResponse(shared: isText ? documents.untaggedStatusText : documents.untaggedStatus)
+      if !documents.snapshot.status.isReachable { response.status = 503 }
+      return .now(response)
+    }
     return try ConditionalRequest(context.routed).reply(waitingOn: events.statusWaiters) {
       let documents = events.documents
-      var response = HTTPResponse(shared: isText ? documents.statusText : documents.status)
-      if required != nil, !documents.snapshot.status.isReachable { response.status = 503 }
-      return response
+      return HTTPResponse(shared: isText ? documents.statusText : documents.status)
     }
   }
 

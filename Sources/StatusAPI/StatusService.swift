@@ -34,6 +34,8 @@ public final class StatusService: Sendable {
   /// Counts the checks that clients request.
   package let checkQuota: CheckRequestQuota
   let targets: TargetContext
+  /// The documents of gates.
+  let gateDocuments: GateDocuments
   /// The history; nil without a data directory.
   let history: HistoryKeeper?
   /// The settings that can change while the service runs.
@@ -90,6 +92,8 @@ public final class StatusService: Sendable {
     metrics.add(.targets(schedule, labels: { settings.current.metricLabels }))
     store?.restore(schedule, events, modules: settings.current.modules, logger)
     metrics.add(.checks(schedule))
+    metrics.add(.gates(schedule))
+    gateDocuments = GateDocuments(schedule, events)
     if let history {
       metrics.add(.store(history))
       health.add(.store(history.store))

@@ -1,16 +1,18 @@
-internal import JSONFormat
-public import ReachabilityChecks
-public import ReachabilityModel
+package import JSONFormat
+package import ReachabilityChecks
+package import ReachabilityModel
 internal import StatusAPI
 
 /// The result of a wait for targets as JSON.
-public enum WaitFormatter {
+package enum WaitFormatter {
   /// The last result for one target.
-  public enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     /// The verdict for a host; nil before the first one.
     case host(HostVerdict?)
     /// The outcome of a check; nil before the first one.
     case check(CheckOutcome?)
+    /// The document of a gate; nil before the first one.
+    case gate(JSON?)
   }
 
   /// Returns the document on one line.
@@ -18,9 +20,9 @@ public enum WaitFormatter {
   /// - Parameters:
   ///   - isFulfilled: whether the wait ended before its timeout.
   ///   - results: each target, whether it fulfils the condition, and its last result.
-  /// - Returns: `{"fulfilled": …, "results": [{"target": …, "fulfilled": …, "host": …}]}`, with `check` for checks.
-  public static func json(
-    isFulfilled: Bool, _ results: [(target: CheckTarget, isFulfilled: Bool, outcome: Outcome)]
+  /// - Returns: `{"fulfilled": …, "results": [{"target": …, "fulfilled": …, "host": …}]}`, with `check` for checks and `gate` for gates.
+  package static func json(
+    isFulfilled: Bool, _ results: [(target: String, isFulfilled: Bool, outcome: Outcome)]
   ) -> String {
     let items = results.map { result -> JSON in
       let member: JSON.Member =
@@ -33,9 +35,10 @@ public enum WaitFormatter {
             } ?? .null)
         case .check(let outcome):
           .init(name: "check", value: outcome.map { CheckRepresentation.document([$0]) } ?? .null)
+        case .gate(let document): .init(name: "gate", value: document ?? .null)
         }
       return .object([
-        .init(name: "target", value: .string(result.target.redacted)),
+        .init(name: "target", value: .string(result.target)),
         .init(name: "fulfilled", value: .bool(result.isFulfilled)), member,
       ])
     }

@@ -84,6 +84,7 @@ enum EntryPoint {
       guard let replacement else { runConcurrently(wait) }
       run(wait, before: replacement)
     case let watch as WatchCommand: runConcurrently(watch)
+    case let gates as GatesCommand: runConcurrently(gates)
     case var status as StatusCommand where status.direct:
       requireThreads(minimumThreadsOfReading)
       try status.run()

@@ -17,6 +17,8 @@ enum ExitStatus {
   static let creation = ExitCode(73)
   /// Standard output cannot be written (EX_IOERR).
   static let output = ExitCode(74)
+  /// The service requires a token with another scope (EX_NOPERM).
+  static let permission = ExitCode(77)
   /// The configuration or a library is unusable (EX_CONFIG).
   static let configuration = ExitCode(78)
 

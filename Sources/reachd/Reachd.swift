@@ -21,6 +21,7 @@ struct Reachd: AsyncParsableCommand {
         reachd top                          show this machine and all targets, live
         reachd targets --state down         list the targets of a service
         reachd targets --since 24h          ... with their availability
+        reachd gates                        list what programs need, and what is missing
         reachd history --since 1h           print the transitions of the past
         reachd config check -c reachd.yaml  validate a configuration
         reachd token create --scope read    create a token for clients
@@ -29,13 +30,14 @@ struct Reachd: AsyncParsableCommand {
 
       EXIT CODES
         0 yes, 1 no, 2 undetermined, 64 usage, 69 unavailable, 70 internal error,
-        73 file not created, 74 output, 78 configuration, 126 and 127 the command
+        73 file not created, 74 output, 77 no permission, 78 configuration, 126 and 127 the command
         after reachd wait ... -- cannot be executed, or does not exist
       """,
     version: "reachd \(ServiceVersion.current) (commit \(ServiceVersion.commit))",
     subcommands: [
       ServeCommand.self, StatusCommand.self, WatchCommand.self, CheckCommand.self, WaitCommand.self,
-      TargetsCommand.self, TopCommand.self, HistoryCommand.self, HealthcheckCommand.self, ConfigCommand.self,
+      TargetsCommand.self, GatesCommand.self, TopCommand.self, HistoryCommand.self, HealthcheckCommand.self,
+      ConfigCommand.self,
       TokenCommand.self,
       StoreCommand.self,
     ])

@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import Dispatch
 internal import HostProcess
+internal import JSONFormat
 internal import Locks
 internal import StatusClient
 internal import TextSyntax
 
-/// Follows the event stream of a service for `reachd watch --url`.
+/// Follows the event stream of a service for `reachd watch --url` and `reachd gates --watch`.
 struct RemoteWatch: Sendable {
   var client: ClientOptions
   var source: SourceOptions
@@ -14,6 +15,8 @@ struct RemoteWatch: Sendable {
   var isJSON: Bool
   var color: ColorOption
   var hook: ChangeHook?
+  /// Whether to print the events of gates only.
+  var watchesGates = false
 
   /// Prints events until an error that a new connection does not fix; returns the exit code.
   func run() async -> ExitCode {
@@ -25,6 +28,7 @@ struct RemoteWatch: Sendable {
   }
 
   private var path: String {
+    if watchesGates { return "/events?types=gate" }
     let items = hosts.map { "host=\(PercentEncoding.encoded($0))" }
     return "/events?" + (hosts.isEmpty ? ["types=status,path"] : ["types=host"] + items).joined(separator: "&")
   }
@@ -48,6 +52,7 @@ struct RemoteWatch: Sendable {
       Terminal.writeError("reachd: an event exceeds the limit; the stream is not from reachd")
       Reachd.exit(withError: ExitStatus.undetermined)
     case .event(let event):
+      guard !watchesGates else { return printGate(event) }
       guard let update = RemoteEvent(event, watchingHosts: !hosts.isEmpty) else { return }
       if isJSON {
         Terminal.json(update.json)
@@ -56,6 +61,12 @@ struct RemoteWatch: Sendable {
       }
       if let hook, !update.facts.isEmpty { Self.wait { await hook.run(update.facts) } }
     }
+  }
+
+  private func printGate(_ event: SSEReader.Event) {
+    guard event.name == "gate", let data = try? JSON.parse(Array(event.data.utf8)), let line = GateFormatter.event(data)
+    else { return }
+    if isJSON { Terminal.json(event.data) } else { Terminal.line(color.colored(line, within: 2)) }
   }
 
   /// Waits for an operation on this thread, which is not one of the cooperative pool.

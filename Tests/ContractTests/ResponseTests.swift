@@ -59,7 +59,9 @@ import Testing
     "/targets/db/uptime?step=1m&window=400d", "/targets/db/uptime?window=1s", "/uptime", "/uptime?window=1h&label=env",
     "/uptime?limit=1", "/uptime?cursor=A", "/targets/db/latency", "/targets/db/latency?step=1m&quantiles=0.5,1",
     "/targets/db/latency?step=1d", "/targets/db/latency?step=2h", "/targets/db/latency?quantiles=2",
-    "/targets/none/latency", "/targets/db/badge.svg", "/targets/db/badge.svg?metric=uptime&window=30d",
+    "/targets/none/latency", "/gates/app/history", "/gates/none/history", "/gates/APP/uptime", "/gates/app/uptime",
+    "/history?subject=gate:app&types=gate&states=open,closed", "/targets/db/badge.svg",
+    "/targets/db/badge.svg?metric=uptime&window=30d",
     "/targets/db/badge.svg?metric=latency", "/targets/db/badge.svg?metric=x", "/targets/none/badge.svg",
   ]
 
@@ -128,6 +130,31 @@ import Testing
     }
   }
 
+  @Test func gateResponsesMatchTheContract() throws {
+    let machine = try ScriptedMachine()
+    let one = #"{"targets": ["db"], "select": {"env": "prod"}, "clients": true, "atLeast": "50%", "openAfter": "1h"}"#
+    let asked: [(method: String, target: String, body: String, status: Int)] = [
+      ("GET", "/gates", "", 200), ("PUT", "/gates/app", one, 201), ("PUT", "/gates/app", one, 200),
+      ("GET", "/gates", "", 200), ("GET", "/gates/app", "", 200), ("GET", "/gates/app?require=open", "", 503),
+      ("GET", "/gates/app?require=x", "", 400), ("GET", "/gates/none", "", 404), ("GET", "/gates/NONE", "", 400),
+      ("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "labels": {"env": "prod"}}"#, 201),
+      ("GET", "/gates/app/members", "", 200), ("GET", "/gates/app/members?state=up,down&limit=1", "", 200),
+      ("GET", "/gates/app/members?state=x", "", 400), ("GET", "/gates/none/members", "", 404),
+      ("PUT", "/gates/app", "{}", 422), ("PUT", "/gates/app", "{", 400), ("PUT", "/gates/app", "", 415),
+      ("PUT", "/gates/m", #"{"machine": {"connectionType": "wwan"}}"#, 201), ("GET", "/gates/m", "", 200),
+      ("PUT", "/gates/m", #"{"machine": "reachable"}"#, 200), ("GET", "/gates/m?require=open", "", 200),
+      ("GET", "/gates/app/history", "", 503), ("GET", "/gates/app/uptime", "", 503),
+      ("DELETE", "/gates/none", "", 404), ("DELETE", "/gates/A", "", 400),
+      ("POST", "/gates", "", 405), ("GET", "/events", "", 200),
+    ]
+    for (method, target, body, status) in asked {
+      for accept in method == "GET" && status != 400 ? [nil, "application/json", "text/plain"] : [nil] {
+        let answer = try check(machine, target, accept, method: method, body: body)
+        #expect(answer == status || answer == 406, "\(method) \(target) \(body): \(answer)")
+      }
+    }
+  }
+
   @Test func historyResponsesMatchTheContract() throws {
     let data = try TemporaryDirectory()
     let runtime = try TemporaryDirectory(in: "/dev/shm")
@@ -144,6 +171,7 @@ import Testing
       body: #"{"id": "db", "target": "tcp://10.0.0.9:1", "labels": {"env": "a"}}"#)
     try check(machine, "/targets", nil, method: "POST", body: #"{"id": "dc", "target": "tcp://10.0.0.9:1"}"#)
     try check(machine, "/targets/db/check", nil, method: "POST")
+    try check(machine, "/gates/app", nil, method: "PUT", body: #"{"machine": "reachable"}"#)
     for target in Self.historyTargets {
       for accept in [nil, "application/json", "application/x-ndjson", "image/svg+xml"] {
         try check(machine, target, accept)
@@ -158,7 +186,7 @@ import Testing
       let entries = (try? Value(json: machine.ask("/history").text)["history"]?.elements) ?? []
       return Set(entries.compactMap { $0["to"]?.text })
     }
-    #expect(eventually { states() == ["unknown", "up", "reachable", "running"] }, "\(states())")
+    #expect(eventually { states() == ["unknown", "up", "reachable", "running", "open"] }, "\(states())")
   }
 
   /// Asks and compares status, media type, headers and body with what is written.

@@ -27,7 +27,7 @@ import Testing
     ],
     "access.reads": ["open", "token"],
     "access.checks": ["open", "token"],
-    "access.badges": ["open", "token"],
+    "access.badges": ["open", "token"], "access.gates": ["open", "token"],
     "data": ["/var/lib/reachd", "data"],
     "store.runtime": ["/run/reachd"],
     "store.maxSize": ["16MiB", "512MiB", "4GiB", "1024GiB"],
@@ -81,7 +81,7 @@ import Testing
     ],
     "access.reads": ["closed", "Open", ""],
     "access.checks": ["deny", ""],
-    "access.badges": ["deny", ""],
+    "access.badges": ["deny", ""], "access.gates": ["deny", ""],
     "data": [""],
     "store.runtime": [""],
     "store.maxSize": ["", "4", "1GB", "GiB", "15MiB", "1025GiB", "-1GiB"],
@@ -121,7 +121,7 @@ import Testing
 
   @Test func liveSettingsExistAndAreDocumented() throws {
     let known = Set(
-      Setting.all.map(\.path) + ListSetting.all.map(\.path) + CheckConfiguration.keys + [WebhookConfiguration.key])
+      Setting.all.map(\.path) + ListSetting.all.map(\.path) + ConfigurationFile.sections)
     #expect(Setting.reloadable.isSubset(of: known))
     // A row of docs/reference/settings.md: names, the columns between them, and whether SIGHUP changes the setting.
     let page = try String(contentsOf: Self.page, encoding: .utf8)

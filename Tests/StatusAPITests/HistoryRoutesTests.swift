@@ -245,7 +245,7 @@ import Testing
     var policy = AccessPolicy(listeners: [.init(reads: .token)])
     let service = try ScriptedService(.wired, .init { $0.access = policy })
     #expect(try service.ask("/targets/db/badge.svg").status == 403)
-    policy.badgesAreOpen = true
+    policy.opened = [.badges]
     service.service.replaceAccess(policy)
     #expect(try service.problem("/targets/db/badge.svg") == "notFound")
     #expect(try service.ask("/targets/db/uptime").status == 403)

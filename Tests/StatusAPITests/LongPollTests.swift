@@ -147,18 +147,6 @@ import Testing
     }
   }
 
-  @Test func waitWithRequireReachableAnswers503WhenUnreachable() throws {
-    let service = try ScriptedService()
-    service.kernel.change { $0.removeDefaults(.ipv4) }
-    service.kernel.advance(by: .seconds(1))
-    let tag = try tag("/status", service)
-    let waiter = try service.park("/status?require=reachable&wait=1m", ["If-None-Match": tag])
-    #expect(waiter.expire().status == 503)
-    service.kernel.change { $0.addDefault(via: "10.0.0.1", on: 2) }
-    #expect(try waiter.waitForAnswer().status == 200)
-    waiter.end()
-  }
-
   @Test func unresolvedNameFollowsTheDefaultPath() throws {
     let service = try ScriptedService()
     let target = "/hosts/db.internal?resolve=none"

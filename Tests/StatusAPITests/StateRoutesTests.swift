@@ -27,6 +27,25 @@ import Testing
     #expect(try service.ask("/status").object()["status"] as? String == "unknown")
   }
 
+  /// RFC 9110 §13.2.1: a server ignores conditions where the response without them would not be 2xx; and a probe must not wait.
+  @Test func requireReachableIgnoresConditionsAndWaits() throws {
+    let service = try ScriptedService()
+    let tag = try #require(try service.ask("/status").headers["ETag"])
+    for isReachable in [true, false] {
+      if !isReachable {
+        service.kernel.change { $0.removeDefaults(.ipv4) }
+        service.kernel.advance(by: .seconds(1))
+      }
+      for match in [tag, "*", "\"other\""] {
+        for target in ["/status?require=reachable", "/status?require=reachable&wait=1m"] {
+          let answer = try service.ask(target, ["If-None-Match": match, "Prefer": "wait=60"])
+          #expect(answer.status == (isReachable ? 200 : 503))
+          #expect(answer.headers["ETag"] == nil && answer.headers["Preference-Applied"] == nil)
+        }
+      }
+    }
+  }
+
   @Test func requireReachableAnswers503WithTheSameBody() throws {
     let service = try ScriptedService()
     #expect(try service.ask("/status?require=reachable").status == 200)

@@ -98,6 +98,12 @@ public enum HistorySubject {
   /// A registered target.
   public static func target(_ id: String) -> String { "target:\(id)" }
 
+  /// A gate.
+  public static func gate(_ id: String) -> String { "gate:\(id)" }
+
+  /// The identifier in the name of a gate; nil for other subjects.
+  public static func gateID(in name: String) -> String? { rest(of: name, after: gate("")) }
+
   /// The identifier in the name of a registered target; nil for other subjects.
   public static func targetID(in name: String) -> String? { rest(of: name, after: target("")) }
 

@@ -12,6 +12,8 @@ public enum EventType: UInt8, Hashable, Sendable, CaseIterable {
   case target = 3
   /// A start or a stop of the service, which only the history has.
   case service = 4
+  /// A gate.
+  case gate = 5
 
   /// The types of which clients receive events.
   public static let published = allCases.filter { $0 != .service }

@@ -12,7 +12,7 @@ public struct ReasonCode: Hashable, Sendable {
     .starting, .kernelUnavailable, .networkUnreachable, .hostUnreachable, .refused, .connectTimeout, .reset,
     .tlsHandshake, .certificateExpired, .certificateUntrusted, .certificateNameMismatch, .httpStatus, .httpBody,
     .noReply, .packetLoss, .slow, .timeout, .policyDenied, .descriptorLimit, .cancelled,
-    .bodyTooLong,
+    .bodyTooLong, .notRegistered, .noMembers, .tooManyMembers, .machine, .missing, .settling,
   ]
   private static let numbers = Dictionary(uniqueKeysWithValues: table.enumerated().map { ($1, UInt16($0 + 1)) })
 

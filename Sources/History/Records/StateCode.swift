@@ -38,6 +38,12 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
   case serviceRunning = 30
   /// The service does not run.
   case serviceStopped = 31
+  /// A gate: everything that it requires is reachable.
+  case gateOpen = 40
+  /// A gate: it is not, or it is not known.
+  case gateClosed = 41
+  /// A gate: it was removed.
+  case gateRemoved = 42
 
   /// The state of a machine.
   public init(_ status: ReachabilityStatus) {
@@ -70,6 +76,9 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// The state of a gate.
+  public init(_ state: GateState) { self = state == .open ? .gateOpen : .gateClosed }
+
   /// The state's name on the wire.
   public var name: String {
     switch self {
@@ -81,13 +90,15 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
     case .interfaceDormant: "dormant"
     case .interfaceLinkDown: "linkDown"
     case .interfaceAdminDown: "adminDown"
-    case .interfaceRemoved, .targetRemoved: "removed"
+    case .interfaceRemoved, .targetRemoved, .gateRemoved: "removed"
     case .targetUp: "up"
     case .targetDown: "down"
     case .targetUnreachable: "unreachable"
     case .targetPaused: "paused"
     case .serviceRunning: "running"
     case .serviceStopped: "stopped"
+    case .gateOpen: "open"
+    case .gateClosed: "closed"
     }
   }
 }

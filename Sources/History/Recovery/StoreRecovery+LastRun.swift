@@ -69,6 +69,13 @@ extension StoreRecovery {
     try !connection.query("SELECT 1 FROM run WHERE token = ?", .bits(token)) { $0.integer(0) }.isEmpty
   }
 
+  /// The time since a run of this boot has stored something; nil for another boot.
+  func idle(since last: LastRun, in connection: DatabaseConnection) throws(DatabaseError) -> Duration? {
+    guard last.boot == boot else { return nil }
+    let alive = try connection.query("SELECT alive_uptime FROM run WHERE id = ?", .integer(last.id)) { $0.integer(0) }
+    return alive.first.map { .microseconds(max(0, time.uptime &- $0)) }
+  }
+
   /// Stores the last sign of life of a run that did not end by itself.
   func closeRun(_ last: LastRun?, in connection: DatabaseConnection) throws(DatabaseError) {
     guard let last, !last.isClean, last.boot == boot, let page, page.belongs(to: last.id, last.epoch),

@@ -39,12 +39,15 @@ struct StoreRecovery {
       end = .lossy("the epoch of the last run is not one")
     }
     try closeRun(last, in: connection)
+    var idle: Duration?
+    if let last { idle = try self.idle(since: last, in: connection) }
     let epoch = end.continues ? last?.epoch ?? HistoryEpoch.random() : HistoryEpoch.random()
     var state = RecoveredStoreState(epoch: epoch, lastEnd: end)
     state.lastSequence = end.continues ? lastSequence : 0
     let run = NewRun(epoch: epoch, last: state.lastSequence, isNewEpoch: !end.continues)
     let mark = try beginRun(connection, run, StoreContents(salvaged: salvaged))
     state.run = mark.run
+    state.idle = end.isExpected ? idle : nil
     if end.continues {
       state.events = try Self.newestEvents(in: connection)
       // After a hole at the end there is nothing to resume from.

@@ -131,15 +131,15 @@ extension HistoryReader {
 }
 
 extension UptimeState {
-  /// The state that a stored code means; nil for one that is not of a target.
+  /// The state that a stored code means; nil for one that is not of a target or a gate.
   fileprivate init?(stored code: Int64) {
     switch StateCode(rawValue: UInt8(clamping: code)) {
-    case .targetUp: self = .up
-    case .targetDown: self = .down
+    case .targetUp, .gateOpen: self = .up
+    case .targetDown, .gateClosed: self = .down
     case .targetUnreachable: self = .unreachable
     case .targetUnknown: self = .unknown
     case .targetPaused: self = .paused
-    case .targetRemoved: self = .unmonitored
+    case .targetRemoved, .gateRemoved: self = .unmonitored
     default: return nil
     }
   }

@@ -109,13 +109,17 @@ final class Engine: Sendable {
 
   // MARK: - Registered targets
 
-  /// Numbers changes of registered targets in one sequence with those of this machine, and publishes them.
+  /// Numbers changes of registered targets, and then those of gates, in one sequence with those of this machine, and
+  /// publishes them.
   ///
   /// - Returns: the effects that remain, for the caller to run without a lock.
-  func record(_ changes: [EngineTargetChange], at time: Timestamp) -> @Sendable () -> Void {
-    guard !changes.isEmpty else { return {} }
+  func record(
+    _ changes: [EngineTargetChange], _ gates: [EngineGateChange] = [], at time: Timestamp
+  ) -> @Sendable () -> Void {
+    guard !changes.isEmpty || !gates.isEmpty else { return {} }
     let (transitions, woken) = guarded.withLock { guarded -> ([Transition], [any Subscriber]) in
-      let transitions = changes.map { guarded.state.number($0, at: time) }
+      var transitions = changes.map { guarded.state.number($0, at: time) }
+      for gate in gates { transitions.append(guarded.state.number(gate, at: time)) }
       return (transitions, guarded.publish(EnginePublication(transitions: transitions), asInitial: false))
     }
     return { [self] in finishPublishing(transitions, woken) }

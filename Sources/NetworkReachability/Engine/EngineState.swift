@@ -206,6 +206,14 @@ struct EngineState {
       change: .target(from: change.from, to: change.report, removed: change.isRemoved))
   }
 
+  /// Numbers a change of a gate, in the same sequence.
+  mutating func number(_ change: EngineGateChange, at time: Timestamp) -> Transition {
+    lastNumber += 1
+    return Transition(
+      sequence: lastNumber, time: time, causes: Cause.sorted(change.causes),
+      change: .gate(from: change.from, to: change.report, removed: change.isRemoved))
+  }
+
   private mutating func markEverythingAffected() {
     affectedFamilies = Set(IPAddress.Family.allCases)
     targets.markEverythingAffected()

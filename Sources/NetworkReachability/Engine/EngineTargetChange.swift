@@ -19,3 +19,23 @@ package struct EngineTargetChange: Equatable, Sendable {
     self.isRemoved = isRemoved
   }
 }
+
+/// A change of a gate, before it gets its number in the sequence of transitions (ADR 77).
+package struct EngineGateChange: Equatable, Sendable {
+  /// The state before; nil for a gate that was added.
+  package var from: GateState?
+  /// The gate after the change, or before its removal.
+  package var report: GateReport
+  /// The causes.
+  package var causes: Set<Cause>
+  /// Whether the gate was removed.
+  package var isRemoved: Bool
+
+  /// A change from its parts.
+  package init(from: GateState?, report: GateReport, causes: Set<Cause>, isRemoved: Bool = false) {
+    self.from = from
+    self.report = report
+    self.causes = causes
+    self.isRemoved = isRemoved
+  }
+}

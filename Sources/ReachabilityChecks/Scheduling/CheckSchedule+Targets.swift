@@ -95,7 +95,7 @@ extension CheckSchedule {
     _ id: String, _ isPaused: Bool = true, by account: TargetAccount? = nil, if precondition: TargetPrecondition
   ) throws(ScheduleChangeError) -> TargetReport {
     guard let old = report(of: id) else { throw .missing }
-    guard precondition.isFulfilled(by: old) else { throw .precondition }
+    guard precondition.isFulfilled(by: old.revision) else { throw .precondition }
     guard old.definition.isPaused != isPaused else { return old }
     if let account, let error = guarded.withLock({ $0.admitChange(by: account, at: now()) }) {
       throw error

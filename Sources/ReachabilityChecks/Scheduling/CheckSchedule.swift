@@ -28,6 +28,7 @@ public final class CheckSchedule: Sendable {
   /// Starts checks at their planned times, on the thread that performs them; nil with another clock or prober.
   private let starter: ProberTimer?
   private let observer: ScheduleRouteObserver
+  private let machineObserver: GateMachineObserver
 
   /// A schedule without targets.
   ///
@@ -52,14 +53,16 @@ public final class CheckSchedule: Sendable {
     let timer = clock.makeTimer { reference.object?.applyRouteChanges() }
     self.timer = timer
     observer = ScheduleRouteObserver { timer.fire() }
+    machineObserver = GateMachineObserver { timer.fire() }
     guarded = Locked(
       TargetRegistry(
         ScheduleState(
           seed: SchedulePhaseHash.of(configuration.machine, seed: 0), concurrency: configuration.concurrency,
           perHost: configuration.perHost, limits: configuration.limits),
-        monitor, reportingTo: observer))
+        monitor, reportingTo: observer, machineObserver))
     reference.object = self
     monitor.attach(observer)
+    monitor.attach(machineObserver)
   }
 
   deinit { stop() }
@@ -70,6 +73,7 @@ public final class CheckSchedule: Sendable {
   /// Cancels all checks, starts no more, and stops to watch the routes.
   public func stop() {
     monitor.detach(observer)
+    monitor.detach(machineObserver)
     let (cancellations, waiting) = guarded.withLock { $0.stop() }
     for cancellation in cancellations { cancellation.cancel() }
     for completion in waiting { completion(nil) }
@@ -82,7 +86,8 @@ public final class CheckSchedule: Sendable {
     // Nothing is planned before the next tick, at which the timer fires already in most calls.
     let nextTick = Limits.wheelTick * (now.uptime.ticks + 1)
     if let wakeTime = guarded.wakeTime, wakeTime > now.uptime, wakeTime <= nextTick { return }
-    guard !guarded.hasStopped, let next = guarded.state.nextDeadline(after: now.uptime) else { return }
+    let deadlines = [guarded.state.nextDeadline(after: now.uptime), guarded.gates.nextDeadline]
+    guard !guarded.hasStopped, let next = deadlines.compactMap(\.self).min() else { return }
     if let wakeTime = guarded.wakeTime, wakeTime <= next, wakeTime > now.uptime { return }
     guarded.wakeTime = next
     // Many starts would delay the reading of answers on the prober's thread.
@@ -94,14 +99,16 @@ public final class CheckSchedule: Sendable {
   func reschedule() { timer.fire() }
 
   private func startChecks(limit: Int = Limits.checkBurst) {
-    let (starts, awaited) = guarded.withLock { guarded -> ([CheckStart], Set<String>) in
-      guard !guarded.hasStopped else { return ([], []) }
+    let (starts, awaited, publish) = guarded.withLock { guarded -> ([CheckStart], Set<String>, @Sendable () -> Void) in
+      guard !guarded.hasStopped else { return ([], [], {}) }
       let now = now()
       guarded.wakeTime = nil
+      let publish = guarded.advanceGates(at: now)
       let starts = guarded.state.takeStarts(at: now, limit: limit)
       rearm(&guarded, now)
-      return (starts, Set(guarded.waiting.keys))
+      return (starts, Set(guarded.waiting.keys), publish)
     }
+    publish()
     guard !starts.isEmpty else { return }
     let policy = starts.contains { $0.origin != .configuration } ? configuration.policy() : nil
     for start in starts { begin(start, policy, isAwaited: awaited.contains(start.id)) }
@@ -130,13 +137,6 @@ public final class CheckSchedule: Sendable {
     if isOver { cancellation.cancel() }
   }
 
-  private func request(_ start: CheckStart, _ policy: ContactPolicy?) -> CheckRequest {
-    let definition = start.definition
-    var module = definition.module
-    if start.origin != .configuration { module.access = configuration.moduleAccess(module) }
-    return CheckRequest(definition.target, module: module, timeout: definition.timeout, policy: policy)
-  }
-
   private func explain(_ result: CheckResult, of start: CheckStart) {
     let request = request(start, nil)
     checker.explain(result, of: request) { [weak self] outcome in self?.end(start, outcome.result, outcome) }
@@ -154,17 +154,12 @@ public final class CheckSchedule: Sendable {
       let waiting = isAwaited ? guarded.waiting.removeValue(forKey: start.id) ?? [] : []
       // Numbered under this lock, so that the changes of a target are published in order.
       let observe = start.isFirstFailure(effect, result) ? guarded.observeFirstFailure : nil
-      return (monitor.record(effect.changes ?? [], at: now.time), waiting, effect.isCounted, observe)
+      return (guarded.record(effect.changes ?? [], of: [start.id], at: now), waiting, effect.isCounted, observe)
     }
     publish()
     observeFailure?(start.id)
     if isCounted, result.reason != .cancelled { configuration.record?(start.id, result) }
     for completion in waiting { completion(outcome ?? publishedOutcome(start, result)) }
-  }
-
-  private func publishedOutcome(_ start: CheckStart, _ result: CheckResult) -> CheckOutcome {
-    let path = monitor.verdict(of: start.definition.target.routeTarget)?.path
-    return CheckOutcome(request: request(start, nil), result: result, path: path)
   }
 
   // MARK: - Routes
@@ -180,15 +175,17 @@ public final class CheckSchedule: Sendable {
       let reachesNameServer = !isAnyUnresolved || monitor.reachesNameServer
       let (publish, outdated) = guarded.withLock { guarded in
         let now = now()
-        var targetChanges: [EngineTargetChange] = []
+        var (targetChanges, ids): ([EngineTargetChange], [String]) = ([], [])
         for change in part {
           for id in guarded.routes.takeTargets(of: change) {
             let targetChange = guarded.state.routeChanged(
               id, change.verdict, isFirst: change.isFirst, change.causes, reachesNameServer: reachesNameServer, at: now)
-            if let targetChange { targetChanges.append(targetChange) }
+            guard let targetChange else { continue }
+            targetChanges.append(targetChange)
+            ids.append(id)
           }
         }
-        return (monitor.record(targetChanges, at: now.time), guarded.takeOutdatedChecks())
+        return (guarded.record(targetChanges, of: ids, at: now), guarded.takeOutdatedChecks())
       }
       publish()
       for cancellation in outdated { cancellation.cancel() }

@@ -27,6 +27,8 @@ extension ScheduleState {
     var addresses: [IPAddress] = []
     /// The state of the last event, if the present one was not published because the target flaps.
     var unpublishedFrom: TargetState?
+    /// Whether its state is that of an earlier process, and too old to count as a result.
+    var isOutdated = false
     /// When the last change was published.
     var publishedAt: Duration?
     /// When a check first found the route missing that the kernel has not reported missing, while the settle time runs.

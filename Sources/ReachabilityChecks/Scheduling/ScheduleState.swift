@@ -24,6 +24,8 @@ struct ScheduleState {
   var outdatedRuns: [CheckRun] = []
   private var lastRun = 0
   private var revision: UInt64 = 0
+  /// The time since an earlier process has stored something; nil when the machine was started since then.
+  var idle: Duration?
   /// The targets of an earlier process that are not registered yet.
   var restored: [String: RestoredTarget] = [:]
   /// Whether the configuration pauses each of its targets.
@@ -58,7 +60,7 @@ struct ScheduleState {
       }
       if let kept = restored.removeValue(forKey: id) {
         // The file was changed while no process ran; otherwise nothing has changed.
-        let before = entries[id]?.restore(kept)
+        let before = entries[id]?.restore(kept, idle: idle)
         change = before.flatMap { before in
           entries[id].map { EngineTargetChange(from: before, report: $0.report, causes: [.configuration, .restart]) }
         }

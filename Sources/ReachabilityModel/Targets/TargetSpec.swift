@@ -188,5 +188,5 @@ public struct TargetSpec: Hashable, Sendable {
 
 extension String {
   /// The text in quotes, limited in length, because untrusted text can have any length.
-  fileprivate var shortened: String { count > 80 ? String(prefix(80)).debugDescription + "…" : debugDescription }
+  var shortened: String { count > 80 ? String(prefix(80)).debugDescription + "…" : debugDescription }
 }

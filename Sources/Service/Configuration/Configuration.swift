@@ -33,6 +33,8 @@ package struct Configuration: Sendable {
   var access = AccessPolicy.Rules()
   /// Whether badges need a token where other reads do.
   var badges = AccessPolicy.Rule.token
+  /// Whether the states of gates need a token where other reads do.
+  var gateStates = AccessPolicy.Rule.token
   /// The configured tokens.
   var tokens: [AccessToken] = []
   /// The limits of the clients with tokens, by the id of the token; tokens of one id share them.
@@ -63,6 +65,8 @@ package struct Configuration: Sendable {
   var metricLabels: [MetricLabel] = []
   /// The targets that are checked on a schedule.
   var targets: [TargetDefinition] = []
+  /// What programs need, as one condition each.
+  package var gates: [GateDefinition] = []
   /// The modules besides the built-in ones, or in place of them.
   package var modules: [CheckModule] = []
   /// The receivers of events.

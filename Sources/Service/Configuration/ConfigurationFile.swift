@@ -15,9 +15,10 @@ struct ConfigurationFile {
 
   private(set) var entries: [Assignment] = []
   private(set) var records: [(setting: ListSetting, records: [ListSetting.Record])] = []
-  /// The sections for targets, modules and the policy, and for webhooks.
+  /// The sections for targets, modules and the policy, for webhooks, and for gates.
   private(set) var checks = CheckConfiguration()
   private(set) var webhooks = WebhookConfiguration()
+  private(set) var gates = GateConfiguration()
   /// The validated targets.
   private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
@@ -44,7 +45,7 @@ struct ConfigurationFile {
   }
 
   /// The sections with readers of their own.
-  static let sections = CheckConfiguration.keys + [WebhookConfiguration.key]
+  static let sections = CheckConfiguration.keys + [GateConfiguration.key, WebhookConfiguration.key]
 
   private struct Context {
     var name: String
@@ -84,10 +85,10 @@ struct ConfigurationFile {
         decode(list, member.value, context)
       } else if Self.sections.contains(key) {
         var reader = ConfigurationSectionReader(name: context.name, environment: context.environment)
-        if key == WebhookConfiguration.key {
-          webhooks.decode(member.value, &reader)
-        } else {
-          checks.decode(key, member.value, &reader)
+        switch key {
+        case WebhookConfiguration.key: webhooks.decode(member.value, &reader)
+        case GateConfiguration.key: gates.decode(member.value, &reader)
+        default: checks.decode(key, member.value, &reader)
         }
         errors += reader.errors
       } else if isSection {

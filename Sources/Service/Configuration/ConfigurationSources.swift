@@ -1,6 +1,7 @@
 internal import HostProcess
 internal import TextSyntax
 internal import YAMLTree
+internal import ReachabilityModel
 
 /// The sources of settings.
 ///
@@ -170,9 +171,11 @@ extension Configuration {
     _ file: ConfigurationFile, secrets: Bool, blocking: Bool
   ) -> [ConfigurationError] {
     targets = file.targets
+    gates = file.gates.definitions
     modules = file.checks.modules
     contactPolicy = file.checks.policy
     assigned.merge(file.checks.assigned(file.targets)) { $1 }
+    if !gates.isEmpty { assigned[GateConfiguration.key] = gates.map { String($0.hashValue) } }
     if !file.webhooks.drafts.isEmpty {
       assigned[WebhookConfiguration.key] = file.webhooks.drafts.map { "\($0.definition)" }
     }

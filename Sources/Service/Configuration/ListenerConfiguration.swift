@@ -120,6 +120,7 @@ extension Configuration {
       let listener = listener(number, at: address)
       return AccessPolicy.Rules(reads: listener.reads ?? access.reads, checks: listener.checks ?? access.checks)
     }
-    return AccessPolicy(listeners: rules, tokens: tokens, badgesAreOpen: badges == .open)
+    return AccessPolicy(
+      listeners: rules, tokens: tokens, badgesAreOpen: badges == .open, gatesAreOpen: gateStates == .open)
   }
 }

@@ -4,12 +4,12 @@ extension Setting {
   /// docs/reference/settings.md lists them; a ``ConfigurationReloader/Participant`` applies each.
   static let reloadable: Set<String> = [
     "log.level", "log.format", "log.access", "settle", "drainDelay", "grace", "allowedHosts", "allowedOrigins",
-    "access.reads", "access.checks", "access.badges", "page", "tokens", "tokensFile",
+    "access.reads", "access.checks", "access.badges", "access.gates", "page", "tokens", "tokensFile",
     "watchConfiguration", "limits.streams",
     "limits.requestBody",
     "limits.targets",
     "limits.checksPerSecond", "limits.changesPerSecond", "metrics.targetLabels", "resolver.timeout",
-    "targets", "modules", "policy", "webhooks",
+    "targets", "modules", "policy", "webhooks", "gates",
   ]
 
   /// The settings that are live while they are present both at the start and now.

@@ -61,6 +61,7 @@ struct Setting: Sendable {
     Setting("access.reads", \.access.reads, rule),
     Setting("access.checks", optional: \.access.checks, rule),
     Setting("access.badges", \.badges, rule),
+    Setting("access.gates", \.gateStates, rule),
     Setting("page", \.servesPage, FieldFormat("on or off") { ["on": true, "off": false][$0] }),
     Setting("tls.certificate", optional: \.tls.certificate, file),
     Setting("tls.key", optional: \.tls.key, file),

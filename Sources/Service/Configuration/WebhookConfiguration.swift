@@ -31,7 +31,8 @@ struct WebhookConfiguration: Sendable {
   ]
   private static let types = (Configuration.machineEventTypes.union(Configuration.fleetEventTypes)).sorted()
   private static let states =
-    ["notReachable", "reachable"] + TargetState.allCases.map(\.rawValue) + ["partial", "present", "lost", "left"]
+    ["notReachable", "reachable"] + TargetState.allCases.map(\.rawValue) + GateState.allCases.map(\.rawValue)
+    + ["partial", "present", "lost", "left"]
 
   /// Reads the section.
   mutating func decode(_ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {

@@ -13,6 +13,9 @@ package final class ServiceEvents: Sendable {
     let status: SharedResponseBody
     let statusText: SharedResponseBody
     let interfaces: SharedResponseBody
+    /// `/status` without tags, for probes.
+    let untaggedStatus: SharedResponseBody
+    let untaggedStatusText: SharedResponseBody
     /// The state that they describe.
     fileprivate let state: StateDocuments
 
@@ -38,10 +41,12 @@ package final class ServiceEvents: Sendable {
   let interfaceWaiters = LongPollRegistry<Never>()
   /// Requests that wait for a change of one registered target, by its id, or of any.
   let targetWaiters = LongPollRegistry<Transition>()
+  /// Requests that wait for a change of one gate, by its id, or of any.
+  let gateWaiters = LongPollRegistry<Never>()
   /// Advances with the documents.
   let generation = ResponseCacheGeneration()
   /// The random part of the tags of documents, which no other process has used.
-  private let tagEpoch: String
+  let tagEpoch: String
   private let made = Locked<Documents?>(nil)
 
   /// Makes the events of a service with an empty log, or with the newest events of a store.
@@ -71,13 +76,23 @@ package final class ServiceEvents: Sendable {
       {
         return made
       }
-      let line = StatusRepresentation.line(state.snapshot.machine.leading)
+      let line = Array(StatusRepresentation.line(state.snapshot.machine.leading).utf8)
       let documents = Documents(
-        status: body(.json, state.status), statusText: body(.text, state.status, Array(line.utf8)),
-        interfaces: body(.json, state.interfaces), state: state)
+        status: body(.json, state.status), statusText: body(.text, state.status, line),
+        interfaces: body(.json, state.interfaces),
+        untaggedStatus: SharedResponseBody(
+          headers: RepresentationHeaders.headers(.json), bytes: state.status.bytes + [0x0a]),
+        untaggedStatusText: SharedResponseBody(headers: RepresentationHeaders.headers(.text), bytes: line + [0x0a]),
+        state: state)
       made = documents
       return documents
     }
+  }
+
+  /// Handles a change of the documents of gates.
+  func gatesChanged(_ ids: Set<String>) {
+    generation.advance()
+    gateWaiters.notifyLater(topics: ids.union([""]))
   }
 
   private func body(

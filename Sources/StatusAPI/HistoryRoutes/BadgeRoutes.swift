@@ -9,7 +9,8 @@ package enum BadgeRoutes {
   }
 
   static let badge = NodeRoute(
-    pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window", "timeZone"], mediaTypes: [.svg], isBadge: true,
+    pattern: "/targets/{id}/badge.svg", parameters: ["metric", "window", "timeZone"], mediaTypes: [.svg],
+    opening: .badges,
     summary: "a target's status, uptime or latency as an image"
   ) { (context) throws(Problem) in
     let id = try context.targetID()

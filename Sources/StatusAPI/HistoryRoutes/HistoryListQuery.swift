@@ -48,13 +48,14 @@ struct HistoryListQuery {
         switch parts.first {
         case "machine", "service": parts.count == 1
         case "interface": parts.count == 2 && !parts[1].isEmpty
-        case "target": parts.count == 2 && TargetSpec.isID(String(parts[1]))
+        case "target", "gate": parts.count == 2 && TargetSpec.isID(String(parts[1]))
         default: false
         }
       guard isValid else {
         throw Problem(
           .badRequest,
-          "subject must be machine, service, interface:NAME or target:ID, got \(subject.prefix(80).debugDescription)")
+          "subject must be machine, service, interface:NAME, target:ID or gate:ID, got \(subject.prefix(80).debugDescription)"
+        )
       }
     }
     return subjects

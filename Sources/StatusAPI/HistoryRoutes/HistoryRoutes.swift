@@ -23,18 +23,24 @@ enum HistoryRoutes {
     pattern: "/targets/{id}/history", parameters: HistoryListQuery.parameters, mediaTypes: [.json, .ndjson],
     summary: "the transitions of a registered or removed target"
   ) { (context) throws(Problem) in
-    let history = try context.history()
     let id = try context.targetID()
-    let query = try HistoryListQuery(
-      context, subject: HistorySubject.target(id), now: Timestamp(microseconds: history.time.wall))
+    return try history(
+      of: HistorySubject.target(id), isKnown: context.isRegistered(id), context, Problem(unknownTarget: id))
+  }
+
+  /// Answers with the transitions of a subject, or with a problem when it is neither present nor in the history.
+  static func history(
+    of subject: String, isKnown: Bool, _ context: RequestContext, _ problem: Problem
+  ) throws(Problem) -> HTTPReply {
+    let history = try context.history()
+    let query = try HistoryListQuery(context, subject: subject, now: Timestamp(microseconds: history.time.wall))
     let filter = query.filter
-    let isRegistered = context.isRegistered(id)
     return context.reply(
       history,
       { (reader) throws(StoreQueryError) -> HistoryPage? in
-        let isKnown = try reader.reference(to: HistorySubject.target(id)) != nil
-        return isKnown || isRegistered ? try reader.page(filter) : nil
+        let isInHistory = try reader.reference(to: subject) != nil
+        return isInHistory || isKnown ? try reader.page(filter) : nil
       },
-      { page in page.map(query.response) ?? context.answer(Problem(unknownTarget: id)) })
+      { page in page.map(query.response) ?? context.answer(problem) })
   }
 }

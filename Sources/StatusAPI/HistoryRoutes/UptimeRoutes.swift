@@ -14,11 +14,19 @@ enum UptimeRoutes {
     pattern: "/targets/{id}/uptime", parameters: ["window", "timeZone", "step"], mediaTypes: [.json],
     summary: "the availability and the outages of a registered or removed target"
   ) { (context) throws(Problem) in
-    let history = try context.history()
     let id = try context.targetID()
+    return try uptime(
+      of: HistorySubject.target(id), id, isKnown: context.isRegistered(id), context, Problem(unknownTarget: id))
+  }
+
+  /// Answers with the uptime of a subject, or with a problem when it is neither present nor in the history.
+  static func uptime(
+    of subject: String, _ id: String, isKnown: Bool, _ context: RequestContext, _ problem: Problem
+  ) throws(Problem) -> HTTPReply {
+    let history = try context.history()
     let parameter = try UptimeWindowParameter(context)
     let step = try HistoryTimeParameter.window("step", context)
-    let (now, isRegistered) = (history.time.wall, context.isRegistered(id))
+    let now = history.time.wall
     return context.reply(
       history,
       { (reader) throws(StoreQueryError) -> Result<Found?, Problem> in
@@ -28,15 +36,15 @@ enum UptimeRoutes {
         } catch {
           return .failure(error)
         }
-        guard let target = try reader.reference(to: HistorySubject.target(id)) else {
-          return .success(isRegistered ? Found(range: window.range, steps: UptimeStep.unmonitored(in: window)) : nil)
+        guard let target = try reader.reference(to: subject) else {
+          return .success(isKnown ? Found(range: window.range, steps: UptimeStep.unmonitored(in: window)) : nil)
         }
         return .success(Found(range: window.range, steps: try reader.uptime(of: target, in: window)))
       },
       { result in
         switch result {
         case .success(let found?): response(id, found.range, found.steps, isStepped: step != nil)
-        case .success(nil): context.answer(Problem(unknownTarget: id))
+        case .success(nil): context.answer(problem)
         case .failure(let problem): context.answer(problem)
         }
       })

@@ -22,6 +22,7 @@ final class VerdictMetricCounters: TransitionSink {
   /// The kinds of transition, by event name.
   private static let kinds: [(name: String, kind: Transition.Kinds)] = [
     ("status", .status), ("path", .path), ("interface", .interface), ("host", .host), ("target", .target),
+    ("gate", .gate),
   ]
   private static let statuses: [ReachabilityStatus] = [.reachable(.ethernetOrWiFi), .notReachable, .unknown]
 

@@ -24,8 +24,12 @@ extension EntityTag {
 
 extension TargetPrecondition {
   /// The conditions of `If-Match` and `If-None-Match`; both must hold (RFC 9110 §13.2.2).
-  init(_ context: RequestContext) {
-    let epoch = context.service.events.epoch
+  ///
+  /// - Parameters:
+  ///   - context: the request.
+  ///   - epoch: the epoch of the tags; nil for that of events, which tags of targets have.
+  init(_ context: RequestContext, epoch: String? = nil) {
+    let epoch = epoch ?? context.service.events.epoch
     let match = EntityTagList(ifMatch: context.request).map { list -> TargetPrecondition in
       list.isWildcard ? .present : .revisions(list.tags.filter { !$0.isWeak }.compactMap { $0.revision(epoch) })
     }

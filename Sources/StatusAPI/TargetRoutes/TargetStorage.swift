@@ -54,10 +54,11 @@ extension HistoryStore {
   /// Registers the targets of an earlier process, and has the states of the machine, of its interfaces and of targets written
   /// to a file that takes the place of the present one.
   func restore(_ schedule: CheckSchedule, _ events: ServiceEvents, modules: [CheckModule], _ logger: Logger) {
+    schedule.gates.restore(GateStorage.restored(recovered.subjects, logger))
     schedule.restore(from: self, modules: modules, logger)
     writeToNewFile { [weak events, weak schedule] (connection) throws(StoreQueryError) in
       guard let events, let schedule else { return }
-      let states = events.publisher.latest.snapshot.storedStates
+      let states = events.publisher.latest.snapshot.storedStates + GateStorage.states(schedule.gates.reports)
       let targets = schedule.reports().map { TargetRecord($0) }
       try HistoryStore.replaceStates(states, targets, in: connection)
     }
@@ -88,6 +89,6 @@ extension CheckSchedule {
       }
     }
     // A million changes of definitions for each run; the numbers of runs are at most 2⁴⁰.
-    restore(targets, firstRevision: UInt64(clamping: recovered.run) << 20)
+    restore(targets, firstRevision: UInt64(clamping: recovered.run) << 20, idle: recovered.idle)
   }
 }

@@ -19,6 +19,9 @@ struct WaitCommand: AsyncParsableCommand {
       icmp://HOST and others. These are checked every second, and immediately when
       the route to them changes.
 
+      gate:ID is a gate of a running service, which is requested every second; see
+      --service.
+
       A command after -- replaces reachd when the condition holds (execve(2)): its
       process id, exit status, signals and streams are those of the command. The
       variable REACHD_WAITED_MS has the time waited in milliseconds. After the
@@ -29,12 +32,13 @@ struct WaitCommand: AsyncParsableCommand {
         reachd wait default
         reachd wait route://db.internal route://10.0.0.9 --timeout 60s
         reachd wait db-a db-b --any
+        reachd wait gate:app --service http://127.0.0.1:8080
         reachd wait tcp://db:5432 https://api/health --timeout 60s
         reachd wait 10.0.0.9 --not && echo 'the route is gone'
         reachd wait tcp://db:5432 --timeout 60s -- /usr/bin/app --port 80
       """)
 
-  @Argument(help: "Targets: route://HOST, or HOST alone, or tcp://HOST:PORT and the like.")
+  @Argument(help: "Targets: route://HOST, or HOST alone, or tcp://HOST:PORT and the like, or gate:ID.")
   var targets: [String]
 
   @Option(help: "The longest time to wait, such as 500ms, 30s or 2m.")
@@ -48,6 +52,10 @@ struct WaitCommand: AsyncParsableCommand {
 
   @Option(help: "The timeout of one check.")
   var checkTimeout = "5s"
+
+  @Option(
+    help: "The service with the gates, such as http://127.0.0.1:8080; default: REACHD_URL, or the configured one.")
+  var service: String?
 
   @Flag(help: "Print the last result of each target as JSON.")
   var json = false
@@ -67,22 +75,34 @@ struct WaitCommand: AsyncParsableCommand {
         "--check-timeout must be a duration above zero of at most 8760h, such as 5s, got \(checkTimeout.debugDescription)"
       )
     }
-    for text in targets { _ = try Self.target(text) }
+    let gates = targets.filter { $0.hasPrefix(Self.gatePrefix) }.map { String($0.dropFirst(Self.gatePrefix.count)) }
+    for id in gates where !TargetSpec.isID(id) {
+      throw ValidationError(
+        "\(id.debugDescription) is not the id of a gate; expected 1 to 68 of a-z, 0-9, dot, underscore and hyphen")
+    }
+    guard service == nil || !gates.isEmpty else {
+      throw ValidationError("--service is for gates; name one as gate:ID")
+    }
+    _ = try client()
+    for text in targets where !text.hasPrefix(Self.gatePrefix) { _ = try Self.target(text) }
   }
 
   mutating func run() async throws {
-    let targets = try self.targets.map { text throws in try Self.target(text) }
-    let configuration = try source.sources().loadOrExit()
-    try ExitStatus.requireTLS(targets.contains { $0.scheme == .https })
-    let monitor = try configuration.makeStartedMonitor(isRequired: targets.contains { $0.scheme == .route })
-    defer { monitor.stop() }
-    let timeLimit = DurationFormat.parse(timeout) ?? .zero
-    let progress = Progress("waiting for", of: targets.count, isCounted: false, limit: timeout)
-    let (isFulfilled, results) = await progress.during {
-      // Routes alone need no periodic checks, because the kernel reports their changes.
-      targets.allSatisfy { $0.scheme == .route }
-        ? await routes(targets, monitor, timeLimit) : await checks(targets, Checker(monitor: monitor), timeLimit)
+    let targets = try self.targets.filter { !$0.hasPrefix(Self.gatePrefix) }.map { text throws in
+      try Self.target(text)
     }
+    let gates = GateWait(
+      ids: self.targets.filter { $0.hasPrefix(Self.gatePrefix) }.map { String($0.dropFirst(Self.gatePrefix.count)) },
+      client: try client(), source: source, isAny: any, isNegated: negated)
+    let timeLimit = DurationFormat.parse(timeout) ?? .zero
+    let count = targets.count + gates.ids.count
+    let progress = Progress("waiting for", of: count, isCounted: false, limit: timeout)
+    let monitor = targets.isEmpty ? nil : try startedMonitor(targets)
+    defer { monitor?.stop() }
+    let outcomes = await progress.during { await wait(for: targets, monitor, gates, timeLimit) }
+    if let failure = outcomes.compactMap(\.failure).first { throw failure }
+    let isFulfilled = any ? outcomes.contains(where: \.isFulfilled) : outcomes.allSatisfy(\.isFulfilled)
+    let results = outcomes.flatMap(\.results)
     if json {
       Terminal.line(
         WaitFormatter.json(isFulfilled: isFulfilled, results.map { ($0.target, $0.diagnostic == nil, $0.outcome) }))
@@ -95,16 +115,22 @@ struct WaitCommand: AsyncParsableCommand {
     throw ExitStatus.negative
   }
 
+  private func startedMonitor(_ targets: [CheckTarget]) throws -> ReachabilityMonitor {
+    let configuration = try source.sources().loadOrExit()
+    try ExitStatus.requireTLS(targets.contains { $0.scheme == .https })
+    return try configuration.makeStartedMonitor(isRequired: targets.contains { $0.scheme == .route })
+  }
+
   /// The last result for one target.
-  private struct Result {
-    var target: CheckTarget
+  struct Result: Sendable {
+    var target: String
     var outcome: WaitFormatter.Outcome
     /// Why the target does not fulfil the condition; nil when it does.
     var diagnostic: String?
   }
 
   /// Waits for routes to hosts.
-  private func routes(_ targets: [CheckTarget], _ monitor: ReachabilityMonitor, _ timeLimit: Duration) async
+  func routes(_ targets: [CheckTarget], _ monitor: ReachabilityMonitor, _ timeLimit: Duration) async
     -> (isFulfilled: Bool, results: [Result])
   {
     let (any, negated) = (any, negated)
@@ -118,18 +144,19 @@ struct WaitCommand: AsyncParsableCommand {
     var seen: Set<ReachabilityTarget> = []
     let results = targets.filter { seen.insert($0.host).inserted }.map { target in
       guard let verdict = outcome.verdicts.first(where: { $0.target == target.host }) else {
-        return Result(target: target, outcome: .host(nil), diagnostic: "\(target.host): no verdict within \(timeout)")
+        return Result(
+          target: target.redacted, outcome: .host(nil), diagnostic: "\(target.host): no verdict within \(timeout)")
       }
       // Without addresses, the default route is evaluated in place of the host's.
       let doubt = verdict.phase == .optimistic ? "the name is not resolved; default path: " : ""
       let diagnostic = isSatisfied(verdict) ? nil : "\(verdict.target): \(doubt)\(UpdateFormatter.line(verdict))"
-      return Result(target: target, outcome: .host(verdict), diagnostic: diagnostic)
+      return Result(target: target.redacted, outcome: .host(verdict), diagnostic: diagnostic)
     }
     return (outcome.isFulfilled, results)
   }
 
   /// Waits for check results.
-  private func checks(_ targets: [CheckTarget], _ checker: Checker, _ timeLimit: Duration) async
+  func checks(_ targets: [CheckTarget], _ checker: Checker, _ timeLimit: Duration) async
     -> (isFulfilled: Bool, results: [Result])
   {
     let (any, negated) = (any, negated)
@@ -144,7 +171,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
     let results = zip(targets, outcome.outcomes).map { target, outcome in
       let text = outcome.map { CheckFormatter.line($0) } ?? "\(target.redacted): no outcome within \(timeout)"
-      return Result(target: target, outcome: .check(outcome), diagnostic: isSatisfied(outcome) ? nil : text)
+      return Result(target: target.redacted, outcome: .check(outcome), diagnostic: isSatisfied(outcome) ? nil : text)
     }
     return (outcome.isFulfilled, results)
   }

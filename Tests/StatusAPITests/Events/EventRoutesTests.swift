@@ -167,14 +167,14 @@ import Testing
   func unknownTypesAreRejectedWithTheKnownList(types: String) throws {
     let problem = try ScriptedService().ask("/events?types=\(types)").object()
     #expect(problem["code"] as? String == "badRequest")
-    #expect((problem["detail"] as? String)?.hasSuffix("expected one of status, path, interface, target") == true)
+    #expect((problem["detail"] as? String)?.hasSuffix("expected one of status, path, interface, target, gate") == true)
   }
 
   @Test func misspelledTypeIsRejectedWithASuggestion() throws {
     let problem = try ScriptedService().ask("/events?types=intreface").object()
     #expect(
       problem["detail"] as? String == "unknown event type \"intreface\" (did you mean interface?); "
-        + "expected one of status, path, interface, target")
+        + "expected one of status, path, interface, target, gate")
   }
 
   @Test func heartbeatsAdvanceTheIDOfAFilteredStream() throws {

@@ -35,7 +35,7 @@ export const ZH = {
   history: {
     unknown: "未知", notReachable: "不可达", reachable: "可达", usable: "可用", dormant: "休眠", linkDown: "链路断开",
     adminDown: "已禁用", removed: "已移除", up: "正常", down: "故障", unreachable: "不可达", paused: "已暂停",
-    running: "reachd 已启动", stopped: "reachd 已停止",
+    running: "reachd 已启动", stopped: "reachd 已停止", open: "已开启", closed: "已关闭",
   },
   steps: {
     policy: "策略", link: "链路", address: "地址", route: "路由", dns: "域名", icmp: "ICMP", tcp: "TCP", tls: "TLS",

@@ -45,6 +45,7 @@ export const EN = {
     unknown: "unknown", notReachable: "not reachable", reachable: "reachable", usable: "usable", dormant: "dormant",
     linkDown: "link down", adminDown: "disabled", removed: "removed", up: "up", down: "down",
     unreachable: "unreachable", paused: "paused", running: "reachd started", stopped: "reachd stopped",
+    open: "open", closed: "closed",
   },
   steps: {
     policy: "policy", link: "link", address: "address", route: "route", dns: "name", icmp: "ICMP", tcp: "TCP",

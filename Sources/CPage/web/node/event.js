@@ -35,6 +35,7 @@ function describePast({ type, subject, from, to, reason, clean }) {
   if (type === "status") return { state: machineState(to), subject: text("thisMachine"), change, reason: word("reasons", reason) };
   if (type === "path") return { subject: text("thisMachine"), change: text("pathChanged") };
   if (type === "interface") return { subject: interfaceName(name), change };
+  if (type === "gate") return { subject: name, change };
   return { change: clean === false ? `${word("history", to)} (${text("unclean")})` : word("history", to) };
 }
 
@@ -61,6 +62,7 @@ function describe(type, data) {
       change: interfaceChange(data),
     };
   }
+  if (type === "gate") return { subject: data.gate.id, change: transition("history", data.from, data.to ?? "removed") };
   return { change: type };
 }
 
