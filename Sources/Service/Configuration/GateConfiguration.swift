@@ -60,10 +60,10 @@ struct GateConfiguration: Sendable {
       spec.targets = reader.elements(node, path, "[db, cache]").compactMap { reader.text($0, path, "an id such as db") }
     case .select:
       for (name, value) in reader.texts(node, path) { spec.selection[name] = value }
-    case .clients: spec.includesClients = reader.boolean(node, path) ?? false
+    case .clients: spec.includesClients = reader.value(node, path, .boolean) ?? false
     case .atLeast: spec.atLeast = reader.text(node, path, "all, a number such as 2, or a percentage such as 50%")
     case .openAfter:
-      if let duration = reader.duration(node, path, GateSpec.Bounds.openAfter) { spec.openAfter = duration }
+      spec.openAfter = reader.value(node, path, .duration(GateSpec.Bounds.openAfter)) ?? spec.openAfter
     case .paused: spec.paused = reader.text(node, path, "close or ignore")
     }
   }
