@@ -58,17 +58,21 @@ extension Event {
       let new = removed ? StateCode.gateRemoved : StateCode(report.status.state)
       self.init(
         id, transition.time,
-        codes(
-          .gate, from.map { StateCode($0) } ?? .none, new, report.status.reason, removed ? .removed : []),
-        [
-          "cause": cause, "from": .text(from?.rawValue),
-          "to": removed ? .null : .string(report.status.state.rawValue),
-          "reason": .text(report.status.reason?.rawValue),
-          "missing": .list(report.status.missing), "gate": .object(GateDocument.summary(report)),
-          "removed": .bool(removed), "origin": .string(report.origin.rawValue),
-        ])
+        codes(.gate, from.map { StateCode($0) } ?? .none, new, report.status.reason, removed ? .removed : []),
+        Self.gate(from, report, removed, cause))
     case .host: return nil
     }
+  }
+
+  private static func gate(
+    _ from: GateState?, _ report: GateReport, _ removed: Bool, _ cause: JSON
+  ) -> KeyValuePairs<String, JSON> {
+    [
+      "cause": cause, "from": .text(from?.rawValue), "to": removed ? .null : .string(report.status.state.rawValue),
+      "reason": .text(report.status.reason?.rawValue), "missing": .list(report.status.missing),
+      "gate": .object(GateDocument.summary(report)), "removed": .bool(removed),
+      "origin": .string(report.origin.rawValue),
+    ]
   }
 
   private static func status(_ machine: MachinePath) -> JSON {

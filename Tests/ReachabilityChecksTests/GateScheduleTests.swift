@@ -1,6 +1,7 @@
 import Locks
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import ReachabilityChecks
@@ -35,14 +36,8 @@ struct GateScheduleTests {
   }
 
   private func gate(_ id: String = "app", becomes state: GateState) async throws {
-    let end = ContinuousClock.now + .seconds(30)
-    while schedule.gates.report(of: id)?.status.state != state {
-      guard ContinuousClock.now < end else {
-        Issue.record("\(id) is \(String(describing: schedule.gates.report(of: id)?.status)), not \(state)")
-        return
-      }
-      try await Task.sleep(for: .milliseconds(2))
-    }
+    let isReached = await eventually { schedule.gates.report(of: id)?.status.state == state }
+    #expect(isReached, "\(id) is \(String(describing: schedule.gates.report(of: id)?.status)), not \(state)")
   }
 
   private func restoredTarget(_ interval: Duration) throws -> RestoredTarget {
@@ -82,7 +77,7 @@ struct GateScheduleTests {
   @Test("The event of a gate follows the target's that decides it")
   func order() async throws {
     schedule.put(try definition("db"))
-    try await Task.yieldUntil { schedule.report(of: "db")?.status.state == .up }
+    #expect(await eventually { schedule.report(of: "db")?.status.state == .up })
     let (recorder, subscription) = try bench.record([.target, .gate])
     try schedule.gates.put(GateDefinition(id: "app", targets: ["db"]))
     try await gate(becomes: .open)
@@ -104,7 +99,7 @@ struct GateScheduleTests {
       definition.target = try CheckTarget("tcp://192.0.2.\(number + 1):1")
       schedule.put(definition)
     }
-    try await Task.yieldUntil { schedule.reports().allSatisfy { $0.status.state == .up } }
+    #expect(await eventually { schedule.reports().allSatisfy { $0.status.state == .up } })
     try schedule.gates.put(GateDefinition(id: "app", targets: Set((0..<200).map { "t\($0)" })))
     try schedule.gates.put(GateDefinition(id: "machine", machine: .reachable))
     let (recorder, subscription) = try bench.record([.gate])
@@ -112,7 +107,7 @@ struct GateScheduleTests {
     bench.kernel.advance(by: Bench.settle)
     try await gate("app", becomes: .closed)
     try await gate("machine", becomes: .closed)
-    try await Task.yieldUntil { schedule.gates.report(of: "app")?.status.counts[.unreachable] == 200 }
+    #expect(await eventually { schedule.gates.report(of: "app")?.status.counts[.unreachable] == 200 })
     #expect(recorder.updates.count == 2)
     #expect(schedule.gates.report(of: "app")?.status.missing.count == GateStatus.missingLimit)
     subscription.cancel()
@@ -165,19 +160,5 @@ struct GateScheduleTests {
     }
     let registered = schedule.reports().filter { $0.definition.labels["x"] == "1" }.map(\.definition.id)
     #expect(Set(registered) == Set((schedule.gates.members(of: "app") ?? [:]).keys))
-  }
-}
-
-extension Task where Success == Never, Failure == Never {
-  /// Waits until a condition holds.
-  fileprivate static func yieldUntil(_ condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(30)
-    while !condition() {
-      guard ContinuousClock.now < end else {
-        Issue.record("the condition does not hold")
-        return
-      }
-      try await sleep(for: .milliseconds(2))
-    }
   }
 }
