@@ -8,8 +8,10 @@ package struct SSEReader {
     package var data = ""
   }
 
-  /// The last id, for `Last-Event-ID`; nil before the first one.
+  /// The id of the last complete frame that has one, for `Last-Event-ID`; nil before the first one.
   package private(set) var lastID: String?
+  /// The id of the frame that is being read.
+  private var id: String?
   private var line: [UInt8] = []
   private var name = ""
   private var data: [String] = []
@@ -44,6 +46,8 @@ package struct SSEReader {
   private mutating func endLine() -> Event? {
     guard !line.isEmpty else {
       defer { endFrame() }
+      // A frame without data has no event, and may still have an id.
+      if let id { lastID = id }
       return data.isEmpty ? nil : Event(name: name.isEmpty ? "message" : name, data: data.joined(separator: "\n"))
     }
     let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -53,13 +57,14 @@ package struct SSEReader {
     switch String(decoding: parts[0], as: UTF8.self) {
     case "event": name = text
     case "data": data.append(text)
-    case "id": lastID = text
+    case "id": id = text
     default: break
     }
     return nil
   }
 
   private mutating func endFrame() {
+    id = nil
     name = ""
     data.removeAll(keepingCapacity: true)
     frameBytes = 0

@@ -42,6 +42,21 @@ test("the stream resumes after its last event, and its first events are those th
   assert.deepEqual(states(record), ["live", "disconnected", "live"]);
 });
 
+test("the stream resumes before an event of which it received a part", async (context) => {
+  const { clock, service, record } = opened(context);
+  await clock.advance(0);
+  service.stream.send("a", 1, "e-1");
+  for (const part of ["id: e-2\nevent: a\ndata: ", "id: e-2\n", ":\n"]) {
+    service.stream.write(part);
+    service.stream.end();
+    await clock.advance(6000);
+    assert.equal(service.stream.headers["Last-Event-ID"], "e-1", part);
+  }
+  service.stream.send("a", 2, "e-2");
+  await clock.advance(0);
+  assert.deepEqual(record.events.map(([data]) => data), [1, 2]);
+});
+
 test("the delays grow while the service refuses, and the disconnection keeps its beginning", async (context) => {
   const { clock, service, record } = opened(context, { refusal: { status: 503, detail: "busy" } });
   await clock.advance(30_000);

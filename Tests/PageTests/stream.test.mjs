@@ -28,6 +28,20 @@ test("an incomplete event is not reported, an id with a null character not kept"
   assert.equal(parser.lastEventID, "");
 });
 
+test("the last id is that of a complete event, or of a frame without one", () => {
+  const text = "id: a-2\nevent: status\ndata: {}\n\n";
+  for (let length = 0; length <= text.length; length += 1) {
+    const parser = new EventStreamParser();
+    events(["id: a-1\ndata: 1\n\n", text.slice(0, length)], parser);
+    assert.equal(parser.lastEventID, length < text.length ? "a-1" : "a-2", `${length} characters`);
+  }
+  const parser = new EventStreamParser();
+  assert.deepEqual(events([":\nid: a-7\n"], parser), []);
+  assert.equal(parser.lastEventID, "");
+  assert.deepEqual(events(["\n", "data: 1\n\n"], parser), [event("1", "message", "a-7")]);
+  assert.equal(parser.lastEventID, "a-7");
+});
+
 test("a line without an end does not fill the memory", () => {
   const parser = new EventStreamParser();
   const piece = "x".repeat(1024 * 1024);

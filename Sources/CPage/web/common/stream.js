@@ -12,7 +12,9 @@ export class EventStreamParser {
   #isAtStart = true;
   #data = [];
   #type = "";
-  /** The last id; kept over events without one. */
+  /** The id of the event that is being read; null without one. */
+  #id = null;
+  /** The last id of a complete event, or of a frame without one; kept over events without an id. */
   lastEventID = "";
 
   /** Parses a piece and returns the events that it completes: `{type, data, lastEventID}`. */
@@ -33,11 +35,13 @@ export class EventStreamParser {
     const events = [];
     for (const line of lines) {
       if (line === "") {
+        this.lastEventID = this.#id ?? this.lastEventID;
         if (this.#data.length > 0) {
           events.push({ type: this.#type || "message", data: this.#data.join("\n"), lastEventID: this.lastEventID });
         }
         this.#data = [];
         this.#type = "";
+        this.#id = null;
       } else if (line[0] !== ":") {
         this.#field(line);
       }
@@ -52,7 +56,7 @@ export class EventStreamParser {
     if (value[0] === " ") value = value.slice(1);
     if (name === "event") this.#type = value;
     else if (name === "data") this.#data.push(value);
-    else if (name === "id" && !value.includes("\0")) this.lastEventID = value;
+    else if (name === "id" && !value.includes("\0")) this.#id = value;
   }
 }
 
