@@ -13,16 +13,21 @@ extension EntityTag {
       isRedacted: visibility == .redacted)
   }
 
-  /// Creates the tag of a page of targets.
-  init(_ page: ArraySlice<(id: String, target: FleetFoldedTarget)>, _ visibility: TargetVisibility) {
-    self.init(of: page.lazy.flatMap { "\($0.id)\(EntityTag($0.target, visibility))".utf8 }, isWeak: false)
+  /// Creates the tag of a page of targets, which also covers whether another page follows.
+  ///
+  /// It is weak, because the compressed representation has the same one, and no precondition of a change compares it.
+  init(_ page: FleetTargetPage, _ visibility: TargetVisibility) {
+    let parts = page.targets.map { "\($0.id)\(EntityTag($0.target, visibility))" } + [page.next == nil ? "" : "+"]
+    self.init(of: parts.lazy.flatMap(\.utf8), isWeak: true)
   }
 }
 
 /// `If-Match` and `If-None-Match` of a change (RFC 9110 §13.1): they compare the version only.
 enum FleetTargetPrecondition {
   static func enforce(_ request: HTTPRequest, _ id: String, _ present: FleetFoldedTarget?) throws(Problem) {
-    func has(_ tags: [EntityTag]) -> Bool { tags.contains { UInt64($0.definition) == present?.version } }
+    // As text, because a number may have a sign and zeros that no tag has.
+    let version = present.map { String($0.version) }
+    func has(_ tags: [EntityTag]) -> Bool { tags.contains { String($0.definition) == version } }
     let match = EntityTagList(ifMatch: request)
     let noneMatch = EntityTagList(ifNoneMatch: request)
     let isFulfilled =

@@ -16,29 +16,23 @@ enum FleetTargetRoutes {
     let limit = try ListLimit.parse(
       context.query["limit"], TargetListQuery.defaultLimit, TargetListQuery.limitMaximum)
     let verdict = try context.routed.value("verdict", of: FleetVerdict.self)
-    let visibility = TargetVisibility(context.routed)
     let cursor = context.query["cursor"] ?? ""
+    let page: @Sendable (FleetSnapshot) -> FleetTargetPage = { snapshot in
+      FleetTargetPage(snapshot, after: cursor, verdict, limit: limit)
+    }
     // A page costs much more than its tag, and every change of the fleet ends a wait for a comparison.
     let present: @Sendable () -> String = {
-      EntityTag(rest(fleet.snapshot, after: cursor, verdict).prefix(limit), visibility).description
+      EntityTag(page(fleet.snapshot), TargetVisibility(context.routed)).description
     }
     return try ConditionalRequest(context.routed).reply(waitingOn: fleet.waitingRequests, tag: present) {
+      let visibility = TargetVisibility(context.routed)
       let snapshot = fleet.snapshot
-      let found = rest(snapshot, after: cursor, verdict)
-      let page = found.prefix(limit)
-      let documents = page.map { FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false) }
-      let next = found.count > limit ? page.last?.id : nil
+      let page = page(snapshot)
+      let documents = page.targets.map {
+        FleetRepresentation.target($0.id, $0.target, snapshot, visibility, isWhole: false)
+      }
       let tag = EntityTag(page, visibility).description
-      return context.document(.members(["targets": .array(documents), "next": .text(next)]), [("ETag", tag)])
-    }
-  }
-
-  /// The targets after a position, with a verdict if one is given.
-  private static func rest(
-    _ snapshot: FleetSnapshot, after cursor: String, _ verdict: FleetVerdict?
-  ) -> [(id: String, target: FleetFoldedTarget)] {
-    snapshot.targets.filter { each in
-      each.id > cursor && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
+      return context.document(.members(["targets": .array(documents), "next": .text(page.next)]), [("ETag", tag)])
     }
   }
 
@@ -95,6 +89,22 @@ enum FleetTargetRoutes {
     var fields = [("ETag", "\(EntityTag(target, visibility))")]
     if status == 201 { fields.append(("Location", "/fleet/targets/\(id)")) }
     return context.document(document, status: status, fields.map { (name: $0.0, value: $0.1) })
+  }
+}
+
+/// A page of the list of the fleet's targets.
+struct FleetTargetPage {
+  let targets: ArraySlice<(id: String, target: FleetFoldedTarget)>
+  /// The cursor of the page that follows; nil for none.
+  let next: String?
+
+  /// Selects the first targets after a position, with a verdict if one is given.
+  init(_ snapshot: FleetSnapshot, after cursor: String, _ verdict: FleetVerdict?, limit: Int) {
+    let rest = snapshot.targets.filter { each in
+      each.id > cursor && (verdict == nil || each.target.verdict?.message.to ?? .unknown == verdict)
+    }
+    targets = rest.prefix(limit)
+    next = rest.count > limit ? targets.last?.id : nil
   }
 }
 

@@ -155,6 +155,17 @@ import Testing
     }
   }
 
+  @Test func redactedTargetsMatchTheContract() throws {
+    let machine = try ScriptedMachine()
+    let secret = #"{"id": "db", "target": "https://10.0.0.9/?key=secret"}"#
+    #expect(try check(machine, "/targets", nil, method: "POST", body: secret) == 201)
+    // The page of another site may read targets, and not change them.
+    for target in ["/targets", "/targets/db", "/targets/overview"] {
+      #expect(try check(machine, target, nil, site: "cross-site") == 200)
+      #expect(try !machine.ask(target, ["Sec-Fetch-Site": "cross-site"]).text.contains("secret"))
+    }
+  }
+
   @Test func historyResponsesMatchTheContract() throws {
     let data = try TemporaryDirectory()
     let runtime = try TemporaryDirectory(in: "/dev/shm")
@@ -193,9 +204,10 @@ import Testing
   @discardableResult
   private func check(
     _ machine: ScriptedMachine, _ target: String, _ accept: String?, method: String = "GET", host: String = "localhost",
-    body: String = ""
+    body: String = "", site: String? = nil
   ) throws -> Int {
     var headers: HTTPHeaders = ["Host": host]
+    headers["Sec-Fetch-Site"] = site
     headers["Accept"] = accept
     let response = try machine.ask(target, headers, method: method, body: body)
     let location = "\(method) \(target) as \(accept ?? "anything"): \(response.status) \(response.mediaType ?? "")"

@@ -61,6 +61,56 @@ struct FleetRoutesTests {
     #expect(try fleet.put("db", body).headers["ETag"]?.hasPrefix("\"4.") == true, "versions go on")
   }
 
+  @Test(
+    "A precondition has the version as the tag has it",
+    arguments: ["+1", "01", "001.7", "+1.0", "1x", "", "0x1", "1 "])
+  func otherNumerals(tag: String) throws {
+    let fleet = try FleetFixture()
+    let body = #"{"target":"tcp://192.0.2.9:5432"}"#
+    #expect(try fleet.put("db", body).status == 201)
+    #expect(try fleet.put("db", body, ["If-Match": "\"\(tag)\""]).status == 412)
+    #expect(try fleet.put("db", body, ["If-None-Match": "\"\(tag)\""]).status == 200)
+    #expect(try fleet.put("db", body, ["If-Match": "\"1.7\""]).status == 200)
+  }
+
+  @Test("The tag of a page is weak, and covers whether another page follows")
+  func pages() throws {
+    let fleet = try FleetFixture()
+    for id in ["a", "b"] { #expect(try fleet.put(id, #"{"target":"tcp://192.0.2.9:1"}"#).status == 201) }
+    try fleet.waitUntil { $0.fold.targets.count == 2 }
+    let page = "/fleet/targets?limit=2"
+    let tag = try #require(try fleet.ask(page).headers["ETag"])
+    #expect(tag.wholeMatch(of: #/W/"[0-9a-f]+"/#) != nil, "the coded and the identical representation share it")
+    #expect(try fleet.ask(page, replica: 1).headers["ETag"] == tag)
+    let waiter = try fleet.replicas[0].park(page + "&wait=1m", ["If-None-Match": tag])
+    #expect(try fleet.put("c", #"{"target":"tcp://192.0.2.9:1"}"#).status == 201)
+    try fleet.waitUntil { $0.fold.targets.count == 3 }
+    let longer = try fleet.ask(page, ["If-None-Match": tag])
+    #expect(try longer.status == 200 && longer.object()["next"] as? String == "b")
+    #expect(try waiter.waitForAnswer().status == 200)
+    waiter.end()
+    #expect(try fleet.ask("/fleet/targets/c", method: "DELETE").status == 204)
+    try fleet.waitUntil { $0.fold.targets.count == 2 }
+    #expect(try fleet.ask(page, ["If-None-Match": tag]).status == 304)
+  }
+
+  @Test("A poll has the URL that its client may see when it is answered", arguments: ["", "/db"])
+  func revokedVisibility(path: String) throws {
+    let fleet = try FleetFixture()
+    #expect(try fleet.put("db", #"{"target":"https://192.0.2.9/?key=OLD"}"#).status == 201)
+    try fleet.waitUntil { $0.fold.targets.count == 1 }
+    let page = "/fleet/targets\(path)"
+    let before = try fleet.ask(page)
+    #expect(before.text.contains("OLD"))
+    let waiter = try fleet.replicas[0].park(page + "?wait=1m", ["If-None-Match": before.headers["ETag"] ?? ""])
+    fleet.replicas[0].service.replaceAccess(AccessPolicy(listeners: [.init(checks: .token)]))
+    let change = #"{"target":"https://192.0.2.9/?key=NEW"}"#
+    #expect(try fleet.ask("/fleet/targets/db", method: "PUT", body: change, replica: 1).status == 200)
+    let answer = try waiter.waitForAnswer()
+    #expect(answer.status == 200 && !answer.text.contains("NEW"), "\(answer.text)")
+    waiter.end()
+  }
+
   @Test("The matrix has the cells of all agents, in JSON and CSV, in pages")
   func matrix() throws {
     let fleet = try FleetFixture()
