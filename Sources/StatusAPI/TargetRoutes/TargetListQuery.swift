@@ -14,10 +14,8 @@ package struct TargetListQuery {
   private let selection: TargetSelection
   private let limit: Int
   private let cursor: String?
-  private let visibility: TargetVisibility
 
   init(_ context: RequestContext) throws(Problem) {
-    visibility = TargetVisibility(context.routed)
     selection = try TargetSelection(context)
     limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
     cursor = context.query["cursor"]
@@ -28,18 +26,21 @@ package struct TargetListQuery {
 
   /// Returns the current page.
   func response(_ context: RequestContext) -> HTTPResponse {
+    let visibility = TargetVisibility(context.routed)
     let last = context.service.events.lastEvent
     let reports = reports(context)
     let page = reports.prefix(limit)
     let next = reports.count > limit ? page.last?.definition.id : nil
     var headers = RepresentationHeaders.ofTargets(context.media)
-    headers["ETag"] = tag(reports, context)
+    headers["ETag"] = tag(reports, visibility, context)
     headers["Last-Event-ID"] = last.description
     if let next { headers["Link"] = "<\(link(context, next))>; rel=\"next\"" }
-    return HTTPResponse(headers: headers, body: .bytes(body(page, next, context)))
+    return HTTPResponse(headers: headers, body: .bytes(body(page, next, visibility, context)))
   }
 
-  private func body(_ page: ArraySlice<TargetReport>, _ next: String?, _ context: RequestContext) -> [UInt8] {
+  private func body(
+    _ page: ArraySlice<TargetReport>, _ next: String?, _ visibility: TargetVisibility, _ context: RequestContext
+  ) -> [UInt8] {
     if context.media == .text { return page.flatMap { Array((TargetRepresentation.line($0, visibility) + "\n").utf8) } }
     let documents = page.map { TargetRepresentation.document($0, visibility, context.service.monitor) }
     return JSON.members(["targets": .array(documents), "next": .text(next)]).bytes + [0x0a]
@@ -66,9 +67,11 @@ package struct TargetListQuery {
   }
 
   /// Returns the current tag of the page: weak, because it covers the same facts as the tags of its targets.
-  func tag(_ context: RequestContext) -> String { tag(reports(context), context) }
+  func tag(_ context: RequestContext) -> String {
+    tag(reports(context), TargetVisibility(context.routed), context)
+  }
 
-  private func tag(_ reports: [TargetReport], _ context: RequestContext) -> String {
+  private func tag(_ reports: [TargetReport], _ visibility: TargetVisibility, _ context: RequestContext) -> String {
     // `Hasher` has a random key per process, which changes like the epoch.
     var hasher = Hasher()
     hasher.combine(visibility)

@@ -15,13 +15,12 @@ enum TargetRoutes {
   ) { (context) throws(Problem) in
     let id = try report(context).definition.id
     let events = context.service.events
-    let visibility = TargetVisibility(context.routed)
     return try ConditionalRequest(context.routed).reply(waitingOn: events.targetWaiters, topic: id) {
       let last = events.lastEvent
       guard let report = context.service.targets.schedule.report(of: id) else {
         return context.answer(Problem(.missing, id))
       }
-      var response = answer(report, context, visibility)
+      var response = answer(report, context)
       response.headers["Last-Event-ID"] = last.description
       return response
     }
@@ -72,7 +71,6 @@ enum TargetRoutes {
       throw Problem(.conflict, "the target is paused; resume it, or use GET /check")
     }
     try context.service.checkQuota.admit(1, context.routed)
-    let visibility = TargetVisibility(context.routed)
     return .later { promise in
       let id = report.definition.id
       let schedule = context.service.targets.schedule
@@ -81,7 +79,7 @@ enum TargetRoutes {
         guard outcome != nil, let report = schedule.report(of: id) else {
           return promise.fulfil(context.answer(gone))
         }
-        promise.fulfil(answer(report, context, visibility))
+        promise.fulfil(answer(report, context))
       }
       if !isUnderWay { promise.fulfil(context.answer(gone)) }
     }
@@ -126,10 +124,8 @@ enum TargetRoutes {
     return report
   }
 
-  static func answer(
-    _ report: TargetReport, _ context: RequestContext, status: Int = 200, _ visibility: TargetVisibility? = nil
-  ) -> HTTPResponse {
-    let visibility = visibility ?? TargetVisibility(context.routed)
+  static func answer(_ report: TargetReport, _ context: RequestContext, status: Int = 200) -> HTTPResponse {
+    let visibility = TargetVisibility(context.routed)
     var headers = RepresentationHeaders.ofTargets(.json)
     headers["ETag"] = EntityTag(report, visibility, context).description
     if status == 201 { headers["Location"] = "/targets/\(report.definition.id)" }

@@ -3,7 +3,8 @@ package import NetworkReachability
 
 /// How much of a registered target's URL a client may see.
 ///
-/// It is determined once per request, with the authorization of the route; a delayed response keeps it.
+/// It is determined when a response or its tag is made, also of a request that has waited: a token that was revoked
+/// meanwhile does not show what was changed since.
 package enum TargetVisibility: Hashable, Sendable {
   /// The whole URL, for clients that may register targets.
   case full

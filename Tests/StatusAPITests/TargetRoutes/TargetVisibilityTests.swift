@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Locks
 import NetworkReachability
 import NetworkReachabilityTesting
 import TestSupport
@@ -98,6 +100,48 @@ import Testing
     var polling = admin
     polling["If-None-Match"] = tags[1]
     #expect(try service.ask(path + "?wait=30s", polling).status == 200)
+  }
+
+  @Test(arguments: ["/targets", "/targets/api"]) func aPollShowsWhatItsClientMaySeeAtTheEnd(path: String) throws {
+    let (old, new) = (try AccessPolicyTests.token("a", [.admin]), try AccessPolicyTests.token("b", [.admin]))
+    let rules = AccessPolicy.Rules(reads: .open, checks: .token)
+    service.service.replaceAccess(AccessPolicy(listeners: [rules], tokens: [old.configured, new.configured]))
+    func park(_ headers: HTTPHeaders) throws -> ParkedRequest {
+      var headers = headers
+      headers["If-None-Match"] = try service.ask(path, headers).headers["ETag"]
+      return try service.park(path + "?wait=1m", headers)
+    }
+    let (revoked, kept) = (try park(old.headers), try park(new.headers))
+    service.service.replaceAccess(AccessPolicy(listeners: [rules], tokens: [new.configured]))
+    let body = Self.body.replacing("SECRET", with: "NEWSECRET")
+    #expect(try service.send("PUT", "/targets/api", body, new.headers).status == 200)
+    let answers = (try revoked.waitForAnswer(), try kept.waitForAnswer())
+    #expect(answers.0.status == 200 && !answers.0.text.contains("SECRET"), "\(answers.0.text)")
+    #expect(answers.1.status == 200 && answers.1.text.contains("NEWSECRET"))
+    #expect(answers.0.headers["ETag"] != answers.1.headers["ETag"])
+    for request in [revoked, kept] { request.end() }
+  }
+
+  @Test func aCheckShowsWhatItsClientMaySeeAtTheEnd() throws {
+    let began = Locked(false)
+    let gate = DispatchSemaphore(value: 0)
+    service.prober.follow { _ in
+      began.withLock { $0 = true }
+      gate.wait()
+      return TargetRoutesTests.result(.down, .httpStatus)
+    }
+    let answer = Locked<HTTPResponse?>(nil)
+    let thread = Thread { [service, headers] in
+      let made = try? service.send("POST", "/targets/api/check", "", headers[[.admin]] ?? [:])
+      answer.withLock { $0 = made }
+    }
+    thread.start()
+    #expect(eventually { began.withLock(\.self) })
+    service.service.replaceAccess(AccessPolicy(listeners: [.init(reads: .open, checks: .token)]))
+    gate.signal()
+    #expect(eventually { answer.withLock { $0 != nil } })
+    let text = answer.withLock { $0?.text ?? "" }
+    #expect(text.contains("REDACTED") && !text.contains("SECRET"), "\(text)")
   }
 
   @Test func theTagOfARedactedAnswerIsAPreconditionToo() throws {
