@@ -63,6 +63,41 @@ import Testing
     #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0, "no target is watched without a client")
   }
 
+  @Test(arguments: ["/status", "/interfaces", "/hosts/10.0.0.9"])
+  func aStateThatTheClientHasDoesNotEndTheWait(target: String) throws {
+    let service = try ScriptedService()
+    let tag = try tag(target, service)
+    let waiter = try service.park(target + "?wait=1m", ["If-None-Match": "*"])
+    let other = try service.park(target + "?wait=1m", ["If-None-Match": tag])
+    service.kernel.change { $0.change("eth0") { $0.flags.remove(.up) } }
+    service.kernel.advance(by: .seconds(1))
+    #expect(try other.waitForAnswer().status == 200)
+    service.kernel.change { $0.change("eth0") { $0.flags.insert(.up) } }
+    service.kernel.advance(by: .seconds(1))
+    let (now, end) = (try self.tag(target, service), waiter.expire())
+    #expect(waiter.answer == nil && end.status == 304)
+    // The watch of a host may have a verdict that precedes that of a lookup.
+    if !target.hasPrefix("/hosts") { #expect(end.headers["ETag"] == now && now != tag) }
+    for request in [waiter, other] { request.end() }
+  }
+
+  @Test func theNextStateMayBeKnown() throws {
+    let service = try ScriptedService()
+    let tag = try tag("/interfaces", service)
+    let match = try #require(tag.wholeMatch(of: /W\/"([0-9a-f]{8})-([0-9]+)"/))
+    let number = try #require(Int(match.2))
+    let next = #"W/"\#(match.1)-\#(number + 1)""#
+    let waiter = try service.park("/interfaces?wait=1m", ["If-None-Match": "\(next), \(tag)"])
+    let other = try service.park("/interfaces?wait=1m", ["If-None-Match": tag])
+    service.kernel.change { $0.change("eth0") { $0.flags.remove(.up) } }
+    #expect(try other.waitForAnswer().headers["ETag"] == next)
+    #expect(waiter.expire().status == 304 && waiter.expire().headers["ETag"] == next)
+    service.kernel.change { $0.change("eth0") { $0.flags.insert(.up) } }
+    let answer = try waiter.waitForAnswer()
+    #expect(answer.status == 200 && answer.headers["ETag"] != next)
+    for request in [waiter, other] { request.end() }
+  }
+
   @Test func timedOutWaitAnswers304() throws {
     let service = try ScriptedService()
     for target in Self.resources {
@@ -227,60 +262,5 @@ import Testing
     }
     #expect(waiters[0].answer == nil)
     #expect(service.monitor.watchedVerdicts(limit: 10).watched == 0)
-  }
-}
-
-/// A request that waits, seen from the server's side.
-final class ParkedRequest {
-  let limit: Duration
-  private let wait: HTTPWait
-  private let inbox: HTTPServerInbox
-  private let finish: () -> Void
-  private var received: HTTPResponse?
-
-  init(_ wait: HTTPWait) throws {
-    self.wait = wait
-    limit = wait.limit
-    inbox = try HTTPServerInbox()
-    finish = wait.begin(HTTPPromise(inbox: inbox, connection: 1, request: 1))
-  }
-
-  /// The answer if it has come.
-  var answer: HTTPResponse? {
-    for case .reply(_, _, let response?) in inbox.take().messages { received = response }
-    return received
-  }
-
-  func waitForAnswer() throws -> HTTPResponse {
-    eventually { self.answer != nil }
-    return try #require(answer, "no waiting client was answered")
-  }
-
-  /// What the server sends when the time is over.
-  func expire() -> HTTPResponse { wait.expired() }
-
-  /// The client is gone, or has its answer.
-  func end() { finish() }
-}
-
-extension ScriptedService {
-  /// Asks for something that is to wait.
-  func park(_ target: String, _ headers: HTTPHeaders) throws -> ParkedRequest {
-    var headers = headers
-    headers["Host"] = "127.0.0.1:8080"
-    switch router.handle(HTTPRequest(target: target, headers: headers)) {
-    case .wait(let wait): return try ParkedRequest(wait)
-    case .later(let start):
-      let inbox = try HTTPServerInbox()
-      start(HTTPPromise(inbox: inbox, connection: 1, request: 1))
-      var found: HTTPWait?
-      eventually {
-        for case .wait(_, _, let wait) in inbox.take().messages { found = wait }
-        return found != nil
-      }
-      if let found { return try ParkedRequest(found) }
-    case .now: break
-    }
-    throw TestError("\(target) does not wait")
   }
 }

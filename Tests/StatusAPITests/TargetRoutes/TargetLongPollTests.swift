@@ -52,6 +52,37 @@ import Testing
     #expect(try tag("/targets/db") == before)
   }
 
+  @Test(arguments: ["/targets/db", "/targets"]) func anyStateIsKnown(target: String) throws {
+    let waiter = try park(target, "*")
+    let other = try park(target)
+    service.prober.follow { _ in TargetRoutesTests.result(.down, .refused) }
+    _ = try service.send("POST", "/targets/db/check")
+    #expect(try other.waitForAnswer().status == 200)
+    #expect(waiter.expire().status == 304 && waiter.answer == nil)
+    #expect(try service.send("DELETE", "/targets/db").status == 204)
+    if target == "/targets/db" { #expect(try waiter.waitForAnswer().status == 404) }
+    for request in [waiter, other] { request.end() }
+  }
+
+  @Test func aPageReturnsToAKnownState() throws {
+    let page = "/targets?limit=2"
+    let first = try tag(page)
+    let body = #"{"target": "tcp://10.0.0.9:1", "fall": 1}"#
+    #expect(try service.send("PUT", "/targets/dc", body).status == 201)
+    try service.wait(for: "dc", toBe: "up")
+    let second = try tag(page)
+    let waiter = try park(page, "\(first), \(second)")
+    let other = try park(page)
+    #expect(try service.send("DELETE", "/targets/dc").status == 204)
+    #expect(try other.waitForAnswer().headers["ETag"] == first)
+    // It was not on the page that the client waits with, and is on the present one.
+    service.prober.follow { _ in TargetRoutesTests.result(.down, .refused) }
+    _ = try service.send("POST", "/targets/web/check")
+    let answer = try waiter.waitForAnswer()
+    #expect(answer.status == 200 && ![first, second].contains(answer.headers["ETag"]))
+    for request in [waiter, other] { request.end() }
+  }
+
   @Test("A state change answers the wait", arguments: resources)
   func aStateChanges(target: String) throws {
     let tag = try tag(target)
