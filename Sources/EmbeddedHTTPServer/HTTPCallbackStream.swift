@@ -79,8 +79,10 @@ final class HTTPCallbackStream {
     }
   }
 
-  /// Puts a heartbeat before further entries.
-  func addHeartbeat() { outbox = stream.heartbeat.bytes(lastID: lastID) }
+  /// Puts a heartbeat before further entries; without the position, which would be wrong before the end of the history.
+  func addHeartbeat() {
+    outbox = history == nil ? stream.heartbeat.bytes(lastID: lastID) : stream.heartbeat.bytes
+  }
 
   /// Puts the close event after everything that was sent; no entry follows it.
   func add(closeEvent: [UInt8]) {

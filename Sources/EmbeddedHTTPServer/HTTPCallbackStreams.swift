@@ -156,8 +156,7 @@ final class HTTPCallbackStreams {
   /// Sends a heartbeat.
   func sendHeartbeat(_ connection: HTTPConnection) {
     // A stream that is not suspended is sending: a heartbeat in between is neither needed nor safe.
-    // The position of a heartbeat would be wrong before the end of the history.
-    guard connection.isSuspended, let state = connection.phase.stream, state.history == nil else { return }
+    guard connection.isSuspended, let state = connection.phase.stream else { return }
     state.addHeartbeat()
     connection.resume()
   }

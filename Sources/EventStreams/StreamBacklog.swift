@@ -16,4 +16,7 @@ struct StreamBacklog {
   var lagLimit: Int
   /// When the client last took bytes.
   var lastTaken: MonotonicInstant
+
+  /// Nothing is sent until the next piece of the history arrives.
+  var isIdle: Bool { awaitsPiece && outbox.isEmpty }
 }

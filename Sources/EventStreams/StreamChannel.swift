@@ -38,6 +38,9 @@ internal import EventLoop
     return bytes
   }
 
+  /// A heartbeat without a position, as a chunk, for a stream that has not reached the position of the channel.
+  var plainHeartbeat: [UInt8] { ChunkedCoding.chunk(key.heartbeat?.bytes ?? []) }
+
   /// Releases the gathered entries: there may be one filter per stream, and an idle channel must use little memory.
   func releaseBuffer() {
     if !gathered.isEmpty { gathered = EventLogBatch(fill: 0) }

@@ -102,15 +102,17 @@ extension StreamShard {
     let due = slots[number].lastWrite + interval
     // Few histories are read at a time: a client that takes nothing must not delay the others.
     if due <= tick, isHistoryStalled(number) { return dropLagging(number) }
-    // A stream that is behind is sending; a heartbeat in between is neither needed nor safe.
-    guard due <= tick, !slots[number].isBehind else { return slots.plan(number, max(due, tick + 1)) }
+    guard due <= tick else { return slots.plan(number, due) }
     slots.plan(number, tick + interval)
-    guard let beat = channels[slots[number].first]?.heartbeat, !beat.isEmpty else { return }
+    // A stream that is behind is sending, unless it waits for its history: a heartbeat in between is neither needed nor safe.
+    guard backlogs[number]?.isIdle ?? true, let channel = channels[slots[number].first] else { return }
+    let beat = slots[number].isBehind ? channel.plainHeartbeat : channel.heartbeat
+    guard !beat.isEmpty else { return }
     slots[number].lastWrite = tick
     switch unsafe beat.withUnsafeBytes({ unsafe StreamSocket.send(slots[number].descriptor, $0) }) {
     case .all: counters.bytes.add(beat.count)
     case .part(let count):
-      fallBehind(number)
+      if !slots[number].isBehind { fallBehind(number) }
       // A heartbeat of which no byte was sent is dropped.
       guard count > 0 else { return }
       counters.bytes.add(beat.count)

@@ -69,6 +69,45 @@ extension ServerTests {
       #expect(fixture.server.counters.streamsLagged == 0)
     }
 
+    @Test("A stream that waits for a piece has heartbeats without a position", arguments: HTTPStreamMode.both)
+    func heartbeats(mode: HTTPStreamMode) throws {
+      /// Has a piece when the test gives one.
+      final class Waiting: StreamHistory {
+        let completion = Locked<(@Sendable (StreamPiece) -> Void)?>(nil)
+        func readNext(_ completion: @escaping @Sendable (StreamPiece) -> Void) {
+          self.completion.withLock { $0 = completion }
+        }
+        func give(_ piece: StreamPiece) {
+          let completion = completion.withLock { completion in
+            defer { completion = nil }
+            return completion
+          }
+          completion?(piece)
+        }
+      }
+      let log = EventLog()
+      log.append(id: 1, kind: 0, bytes: Array("before\n".utf8))
+      let history = Waiting()
+      let fixture = try Fixture(mode) { _ in
+        let stream = EventStreamResponse(
+          feeds: [.init(log: log, cursor: log.end)], preamble: Array("hello\n".utf8), history: history,
+          heartbeat: .init(
+            interval: .milliseconds(100), bytes: Array(":\n".utf8),
+            position: .init(prefix: Array("id: ".utf8), suffix: Array("\n\n".utf8))))
+        return .now(HTTPResponse(body: .stream(stream)))
+      }
+      let client = try fixture.client()
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      try client.head()
+      #expect(try client.body(until: ":\n:\n") == "hello\n:\n:\n")
+      history.give(.more(Array("piece 1\n".utf8)))
+      #expect(try client.body(until: "piece 1\n").replacing(":\n", with: "") == "piece 1\n")
+      #expect(try client.body(until: ":\n") == ":\n")
+      history.give(.last(Array("piece 2\n".utf8), log.end))
+      #expect(try client.body(until: "id: 1\n\n").replacing(":\n", with: "") == "piece 2\nid: 1\n\n")
+      #expect(fixture.server.counters.streamsLagged == 0)
+    }
+
     @Test("A client that takes nothing holds one piece, and is disconnected", arguments: HTTPStreamMode.both)
     func slow(mode: HTTPStreamMode) throws {
       let log = EventLog()
