@@ -27,6 +27,11 @@ package final class DocumentQueue: Sendable {
     let refuse: @Sendable () -> Void
   }
 
+  /// Where a request waits; nil before it does, and if it does not.
+  private final class Place: Sendable {
+    let ticket = Locked<ClientQueue<Job>.Ticket?>(nil)
+  }
+
   private struct State {
     var waiting = ClientQueue<Job>(limit: DocumentQueue.limit, clientLimit: DocumentQueue.clientLimit)
     var isRunning = false
@@ -57,8 +62,13 @@ package final class DocumentQueue: Sendable {
       } refuse: {
         promise.fulfil(Self.isFull.response(requestID: requestID))
       }
-      guard let ticket = add(job, of: client) else { return }
-      promise.onAbandonment { [weak self] in self?.remove(ticket) }
+      // Registered first: the job may be made while it is added, and its own handler replaces this one.
+      let place = Place()
+      promise.onAbandonment { [weak self] in
+        if let ticket = place.ticket.withLock(\.self) { self?.remove(ticket) }
+      }
+      let ticket = add(job, of: client)
+      place.ticket.withLock { $0 = ticket }
     }
   }
 

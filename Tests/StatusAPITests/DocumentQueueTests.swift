@@ -111,6 +111,32 @@ import Testing
     #expect(answers.first?.status == 200 && counts.made == made + 1)
   }
 
+  @Test func theHandlerOfTheDocumentIsTheLast() throws {
+    let queue = DocumentQueue()
+    let inbox = try HTTPServerInbox()
+    let promises = Locked<[HTTPPromise]>([])
+    let cancelled = Locked<Set<UInt64>>([])
+    // Several threads, so that the queue is busy when requests arrive.
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for number in 1...5_000 {
+        let number = UInt64(thread * 5_000 + number)
+        let reply = queue.reply(client: "\(number)", requestID: "") {
+          .later { promise in
+            promise.onAbandonment { cancelled.withLock { _ = $0.insert(number) } }
+            promises.withLock { $0.append(promise) }
+          }
+        }
+        guard case .later(let start) = reply else { continue }
+        start(HTTPPromise(inbox: inbox, connection: number, request: 1))
+      }
+    }
+    #expect(eventually { queue.counts.waiting == 0 && promises.withLock(\.count) == queue.counts.made })
+    var handlers: [UInt64: () -> Void] = [:]
+    for case .onAbandonment(let connection, _, let body) in inbox.take().messages { handlers[connection] = body }
+    for body in handlers.values { body() }
+    #expect(queue.counts.made > 0 && cancelled.withLock(\.count) == queue.counts.made)
+  }
+
   @Test func clientsTakeTurns() throws {
     try block()
     let many = try (0..<50).map { try begin("/targets?label=l\($0)") }
