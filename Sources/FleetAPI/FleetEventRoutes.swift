@@ -25,36 +25,36 @@ enum FleetEventRoutes {
     let selection = try selection(context)
     let known = context.routed.lastEventID
     let id = known.flatMap(FleetEventID.init)
-    if known != nil, id == nil { return .now(stream(fleet, known, .gap(.otherHistory), selection)) }
-    guard case .wait = fleet.subscribe(after: id).resume else {
-      return .now(stream(fleet, known, fleet.subscribe(after: id).resume, selection))
-    }
+    var start = fleet.subscribe(after: id)
+    if known != nil, id == nil { start.resume = .gap(.otherHistory) }
+    guard start.resume == .wait else { return .now(stream(fleet, known, start, selection)) }
     return .later { promise in
       let position = FleetEngineStreamPosition(sequence: id?.sequence ?? 0, created: fleet.snapshot.fold.created)
       fleet.wait(for: position, within: patience) { _ in
-        let (resume, _, snapshot) = fleet.subscribe(after: id)
-        guard resume != .wait || snapshot.isComplete else { return promise.fulfil(context.answer(isBehind)) }
-        promise.fulfil(stream(fleet, known, resume, selection))
+        let start = fleet.subscribe(after: id)
+        guard start.resume != .wait || start.snapshot.isComplete else {
+          return promise.fulfil(context.answer(isBehind))
+        }
+        promise.fulfil(stream(fleet, known, start, selection))
       }
     }
   }
 
-  /// The stream; the decision is made again with its position, because the fold may have advanced.
+  /// The stream from a position, which belongs to the decision about the id.
   private static func stream(
-    _ fleet: FleetService, _ known: String?, _ decision: FleetResume, _ selection: EventLog.Selection
+    _ fleet: FleetService, _ known: String?, _ start: FleetService.Subscription, _ selection: EventLog.Selection
   ) -> HTTPResponse {
-    let (resume, cursor, snapshot) = fleet.subscribe(after: known.flatMap(FleetEventID.init))
-    var preamble: [UInt8]
-    switch (known, decision == .replay ? resume : decision) {
+    let preamble: [UInt8]
+    switch (known, start.resume) {
     case (.some, .replay): preamble = SSEFrame.comment + SSEFrame.retry
     case (let known?, let other):
       var reason = FleetResume.Reason.otherHistory
       if case .gap(let found) = other { reason = found }
       let gap = JSON.object([.init("from", text: known), .init("reason", text: reason.rawValue)])
-      preamble = SSEFrame.retry + SSEFrame.event("gap", gap) + start(fleet, snapshot)
-    case (nil, _): preamble = SSEFrame.retry + start(fleet, snapshot)
+      preamble = SSEFrame.retry + SSEFrame.event("gap", gap) + opening(fleet, start.snapshot)
+    case (nil, _): preamble = SSEFrame.retry + opening(fleet, start.snapshot)
     }
-    let feed = EventStreamResponse.Feed(log: fleet.log, cursor: cursor, selection: selection)
+    let feed = EventStreamResponse.Feed(log: fleet.log, cursor: start.cursor, selection: selection)
     return HTTPResponse(
       headers: RepresentationHeaders.ofEventStream,
       body: .stream(
@@ -63,7 +63,7 @@ enum FleetEventRoutes {
   }
 
   /// The event `snapshot`, with the id of the moment.
-  private static func start(_ fleet: FleetService, _ snapshot: FleetSnapshot) -> [UInt8] {
+  private static func opening(_ fleet: FleetService, _ snapshot: FleetSnapshot) -> [UInt8] {
     Array("id: \(snapshot.last)\n".utf8)
       + SSEFrame.event("snapshot", FleetRepresentation.overview(snapshot, replica: fleet.id))
   }

@@ -147,8 +147,11 @@ public final class FleetService: Sendable {
   /// The state of the fleet, and whether it is complete and the engine connected.
   var snapshot: FleetSnapshot { state.withLock { FleetSnapshot($0, heartbeats, meshCache) } }
 
+  /// The beginning of a stream: what it sends first, and the position and the state to which that belongs.
+  typealias Subscription = (resume: FleetResume, cursor: EventLog.Cursor, snapshot: FleetSnapshot)
+
   /// Decides what a subscriber receives after an id, or nil for a new one, in one critical section with its position.
-  func subscribe(after id: FleetEventID?) -> (resume: FleetResume, cursor: EventLog.Cursor, snapshot: FleetSnapshot) {
+  func subscribe(after id: FleetEventID?) -> Subscription {
     state.withLock { state in
       let snapshot = FleetSnapshot(state, heartbeats, meshCache)
       // Before it has found the stream, it has no id of the moment.
