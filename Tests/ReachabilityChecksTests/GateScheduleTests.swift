@@ -36,7 +36,7 @@ struct GateScheduleTests {
   }
 
   private func gate(_ id: String = "app", becomes state: GateState) async throws {
-    let isReached = await eventually { schedule.gates.report(of: id)?.status.state == state }
+    let isReached = eventually { schedule.gates.report(of: id)?.status.state == state }
     #expect(isReached, "\(id) is \(String(describing: schedule.gates.report(of: id)?.status)), not \(state)")
   }
 
@@ -77,7 +77,7 @@ struct GateScheduleTests {
   @Test("The event of a gate follows the target's that decides it")
   func order() async throws {
     schedule.put(try definition("db"))
-    #expect(await eventually { schedule.report(of: "db")?.status.state == .up })
+    #expect(eventually { schedule.report(of: "db")?.status.state == .up })
     let (recorder, subscription) = try bench.record([.target, .gate])
     try schedule.gates.put(GateDefinition(id: "app", targets: ["db"]))
     try await gate(becomes: .open)
@@ -99,7 +99,7 @@ struct GateScheduleTests {
       definition.target = try CheckTarget("tcp://192.0.2.\(number + 1):1")
       schedule.put(definition)
     }
-    #expect(await eventually { schedule.reports().allSatisfy { $0.status.state == .up } })
+    #expect(eventually { schedule.reports().allSatisfy { $0.status.state == .up } })
     try schedule.gates.put(GateDefinition(id: "app", targets: Set((0..<200).map { "t\($0)" })))
     try schedule.gates.put(GateDefinition(id: "machine", machine: .reachable))
     let (recorder, subscription) = try bench.record([.gate])
@@ -107,7 +107,7 @@ struct GateScheduleTests {
     bench.kernel.advance(by: Bench.settle)
     try await gate("app", becomes: .closed)
     try await gate("machine", becomes: .closed)
-    #expect(await eventually { schedule.gates.report(of: "app")?.status.counts[.unreachable] == 200 })
+    #expect(eventually { schedule.gates.report(of: "app")?.status.counts[.unreachable] == 200 })
     #expect(recorder.updates.count == 2)
     #expect(schedule.gates.report(of: "app")?.status.missing.count == GateStatus.missingLimit)
     subscription.cancel()
