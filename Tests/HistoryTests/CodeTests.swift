@@ -13,7 +13,9 @@ struct CodeTests {
       "resolverUnavailable", "starting", "kernelUnavailable", "networkUnreachable", "hostUnreachable", "refused",
       "connectTimeout", "reset", "tlsHandshake", "certificateExpired", "certificateUntrusted",
       "certificateNameMismatch", "httpStatus", "httpBody", "noReply", "packetLoss", "slow", "timeout", "policyDenied",
-      "descriptorLimit", "cancelled", "bodyTooLong",
+      "descriptorLimit", "cancelled", "bodyTooLong", "notRegistered", "noMembers", "tooManyMembers", "machine",
+      "missing",
+      "settling",
     ]
     #expect(ReasonCode.table.prefix(names.count).map(\.rawValue) == names)
     for (index, name) in names.enumerated() {
@@ -42,11 +44,11 @@ struct CodeTests {
         "0 none", "1 unknown", "2 notReachable", "3 reachable", "4 reachableWWAN", "10 interfaceUsable",
         "11 interfaceDormant", "12 interfaceLinkDown", "13 interfaceAdminDown", "14 interfaceRemoved", "20 targetUp",
         "21 targetDown", "22 targetUnreachable", "23 targetUnknown", "24 targetPaused", "25 targetRemoved",
-        "30 serviceRunning", "31 serviceStopped",
+        "30 serviceRunning", "31 serviceStopped", "40 gateOpen", "41 gateClosed", "42 gateRemoved",
       ])
     #expect(
       EventType.allCases.map { "\($0.rawValue) \($0)" } == [
-        "0 status", "1 path", "2 interface", "3 target", "4 service",
+        "0 status", "1 path", "2 interface", "3 target", "4 service", "5 gate",
       ])
     #expect([TransitionFlags.initial, .removed, .flapping, .unclean].map(\.rawValue) == [1, 2, 4, 8])
   }

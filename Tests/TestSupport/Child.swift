@@ -26,9 +26,11 @@ public final class Child: Sendable {
   ///   - arguments: without the program's name.
   ///   - environment: all variables; nil for our own.
   ///   - input: what it can read from its standard input; nil for nothing.
+  ///   - isUnblocked: whether no signal is blocked; threads of Dispatch, on which tests run, block most.
   /// - Throws: a ``TestError`` when it cannot be started.
   public init(
-    _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: String? = nil
+    _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: String? = nil,
+    isUnblocked: Bool = false
   ) throws(TestError) {
     let source = try Self.inputFile(input)
     defer { close(source) }
@@ -52,10 +54,10 @@ public final class Child: Sendable {
     var signals = sigset_t()
     unsafe sigfillset(&signals)
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-    // Threads of Dispatch, on which tests run, block most signals.
     unsafe sigemptyset(&signals)
     unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    let flags = POSIX_SPAWN_SETSIGDEF | (isUnblocked ? POSIX_SPAWN_SETSIGMASK : 0)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     let ours = environment == nil
     let variables = (environment ?? [:]).map { "\($0.key)=\($0.value)" }
     var process: pid_t = 0

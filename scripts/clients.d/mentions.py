@@ -8,7 +8,7 @@ import yaml
 import reference
 
 # Variables that are not settings of the service, besides those that settings.md lists; in an example of `watch --exec`.
-VARIABLES = {"REACHD_STATUS", "REACHD_REASON", "REACHD_INTERFACE", "REACHD_"}
+VARIABLES = {"REACHD_WAITED_MS", "REACHD_STATUS", "REACHD_REASON", "REACHD_INTERFACE", "REACHD_"}
 # Other programs' URLs, and names of files, which look like names of the program.
 OTHERS = re.compile(r"dns://\S*|\S*:9090/\S*|\S*/#\S*|\S+\.(?:crt|key|yaml)\b")
 # Where a reader looks for the names; CONTRIBUTING and the decision records also have names of the past and of tests.

@@ -21,6 +21,7 @@ data: {etc}/data
 targets:
   - {{ id: own, target: "tls://127.0.0.1:8443", interval: 1s, module: own }}
   - {{ id: closed, target: "tcp://127.0.0.1:9", interval: 1s }}
+gates: {{ app: {{ targets: [own] }} }}
 modules: {{ own: {{ prober: tls, verify: false }} }}
 webhooks:
   - {{ id: ops, url: "http://127.0.0.1:9/", insecure: true, secretFile: {etc}/ops.secret }}
@@ -152,14 +153,18 @@ class Reference:
         table = tables(self.read("webhooks.md"))[0]
         names = self.keys("data: /x\nwebhooks: [{ id: a, zzz: 1 }]", "webhooks[0].zzz")
         self.compare("webhooks.md: members", [name for row in table[1:] for name in codes(row[0])], names)
+        table = tables(self.read("gates.md"))[0]
+        names = self.keys("gates: { a: { zzz: 1 } }", "gates.a.zzz")
+        self.compare("gates.md: members", [name for row in table[1:] for name in codes(row[0])], names)
 
     def enumerations(self):
         schemas = self.contract["components"]["schemas"]
-        verdict, check, cause = tables(self.read("reasons.md"))
+        verdict, check, gate, cause = tables(self.read("reasons.md"))
         column = lambda table: {name for row in table[1:] for name in codes(row[0])}
         reasons = set(schemas["Reason"]["enum"]) - {None}
         self.compare("reasons.md: verdicts", column(verdict), reasons)
         self.compare("reasons.md: checks", column(check), set(schemas["CheckReason"]["enum"]) - {None} - reasons)
+        self.compare("reasons.md: gates", column(gate), set(schemas["GateReason"]["enum"]) - {None})
         self.compare("reasons.md: causes", column(cause), schemas["Causes"]["items"]["enum"])
         types = next(each for each in self.contract["paths"]["/events"]["get"]["parameters"] if each["name"] == "types")
         self.compare("events.md", column(tables(self.read("events.md"))[0]), types["schema"]["items"]["enum"])

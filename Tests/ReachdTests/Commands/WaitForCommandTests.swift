@@ -63,7 +63,9 @@ import Testing
     let directory = try TemporaryDirectory()
     let fifo = "\(directory.path)/fifo"
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
-    let child = try Program.start(["wait", "127.0.0.1", "--", "/bin/sh", "-c", trap, fifo])
+    let child = try Child(
+      Program.path, ["wait", "127.0.0.1", "--", "/bin/sh", "-c", trap, fifo], environment: Program.environment(),
+      isUnblocked: true)
     #expect(eventually { child.output == "ready\n" }, "\(child.errors)")
     child.kill(number)
     #expect(try child.wait() == .exited(9))
