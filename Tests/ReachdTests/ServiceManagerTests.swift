@@ -96,7 +96,8 @@ import Testing
     defer { withExtendedLifetime(file) { _ = unsafe unlink(path) } }
     let (descriptor, port) = try Self.listener()
     let local = try Self.localListener(path)
-    let line = "exec 3<&\(descriptor) 4<&\(local) && LISTEN_PID=$$ exec reachd serve --config \(file.path) --drain-delay 0s"
+    let service = "reachd serve --config \(file.path) --drain-delay 0s"
+    let line = "exec 3<&\(descriptor) 4<&\(local) && LISTEN_PID=$$ exec \(service)"
     let child = try Child("/bin/bash", ["-c", line], environment: Program.environment(["LISTEN_FDS": "2"]))
     close(descriptor)
     close(local)
