@@ -48,10 +48,8 @@ internal import Glibc
   ) throws(EventLoopError) {
     inbox = try Mailbox()
     poller = try Poller(capacity: Limits.polledStreams)
-    self.counters = counters
-    self.lagLimit = lagLimit
-    self.onIdle = onIdle
-    self.onClose = onClose
+    (self.counters, self.lagLimit) = (counters, lagLimit)
+    (self.onClose, self.onIdle) = (onClose, onIdle)
     channels = StreamChannels { [inbox] in inbox.wake() }
     now = start
     try inbox.attach(to: poller, token: Poller.mailboxToken)
