@@ -83,7 +83,8 @@ struct GateScheduleTests {
     try await gate(becomes: .open)
     results.current = CheckScheduleTests.result(.down, .refused)
     #expect(schedule.check("db") { _ in })
-    try await gate(becomes: .closed)
+    // A change is visible before its event is delivered.
+    #expect(eventually { recorder.updates.count == 3 })
     let transitions = recorder.updates.compactMap(\.transition)
     #expect(transitions.map(\.kind) == [.gate, .target, .gate])
     #expect(zip(transitions, transitions.dropFirst()).allSatisfy { $0.sequence + 1 == $1.sequence })
@@ -108,7 +109,16 @@ struct GateScheduleTests {
     try await gate("app", becomes: .closed)
     try await gate("machine", becomes: .closed)
     #expect(eventually { schedule.gates.report(of: "app")?.status.counts[.unreachable] == 200 })
-    #expect(recorder.updates.count == 2)
+    // A change is visible before its event is delivered; the event of another gate comes after all of them.
+    try schedule.gates.put(GateDefinition(id: "last", machine: .reachable))
+    func changed() -> [String] {
+      recorder.updates.compactMap(\.transition).compactMap { transition in
+        guard case .gate(_, let report, _) = transition.change else { return nil }
+        return report.definition.id
+      }
+    }
+    #expect(eventually { changed().last == "last" })
+    #expect(Set(changed()) == ["app", "machine", "last"] && changed().count == 3)
     #expect(schedule.gates.report(of: "app")?.status.missing.count == GateStatus.missingLimit)
     subscription.cancel()
   }

@@ -1,5 +1,26 @@
 internal import Glibc
 
+/// The time for which a condition is waited for.
+///
+/// A machine that stands still for seconds, as a virtual one may, takes little of it: what is waited for stood still, too.
+private struct Patience {
+  /// What one round counts at most.
+  private static let longestRound = Duration.seconds(1)
+
+  private var left: Duration
+  private var last = ContinuousClock.now
+
+  init(_ deadline: Duration) { left = deadline }
+
+  /// Counts the time since the last call.
+  mutating func isOver() -> Bool {
+    let now = ContinuousClock.now
+    left -= min(now - last, Self.longestRound)
+    last = now
+    return left < .zero
+  }
+}
+
 /// Waits on this thread until a condition holds.
 ///
 /// - Parameters:
@@ -11,10 +32,10 @@ internal import Glibc
 public func eventually<Failure: Error>(
   within deadline: Duration = .seconds(20), _ condition: () throws(Failure) -> Bool
 ) throws(Failure) -> Bool {
-  let limit = ContinuousClock.now + deadline
+  var patience = Patience(deadline)
   while true {
     if try condition() { return true }
-    if ContinuousClock.now > limit { return false }
+    if patience.isOver() { return false }
     // Often enough to be quick, seldom enough to leave the processor to what is waited for.
     usleep(500)
   }
@@ -43,10 +64,10 @@ public func pause(_ time: Duration, because reason: StaticString) async { try? a
 public func eventually<Failure: Error>(
   within deadline: Duration = .seconds(20), _ condition: () async throws(Failure) -> Bool
 ) async throws(Failure) -> Bool {
-  let limit = ContinuousClock.now + deadline
+  var patience = Patience(deadline)
   while true {
     if try await condition() { return true }
-    if ContinuousClock.now > limit { return false }
+    if patience.isOver() { return false }
     try? await Task.sleep(for: .milliseconds(1))
     if Task.isCancelled { return false }
   }
