@@ -91,7 +91,7 @@ package enum TargetSummary {
   /// Returns the members of the document; `url` is what the client may see of the target's URL.
   package static func members(_ report: TargetReport, url: String) -> [JSON.Member] {
     let (definition, status) = (report.definition, report.status)
-    return [
+    var members: [JSON.Member] = [
       .init(name: "id", value: .string(definition.id)),
       .init(name: "target", value: .string(url)),
       .init(name: "module", value: .string(definition.module.name)),
@@ -103,6 +103,18 @@ package enum TargetSummary {
       .init(name: "flapping", value: .bool(status.isFlapping)),
       .init(name: "consecutiveFailures", value: .integer(Int64(status.consecutiveFailures))),
     ]
+    if let root = status.dependency { members.append(.init(name: "dependency", value: .string(root))) }
+    if status.isWaitingForDependency { members.append(.init(name: "waitingForDependency", value: .bool(true))) }
+    return members
+  }
+
+  /// The entries of `dependsOn` as they are written in a request.
+  package static func dependsOn(_ entries: [TargetDependency]) -> JSON {
+    .array(
+      entries.map { entry in
+        if entry.parents.count == 1, let parent = entry.parents.first { return .string(parent) }
+        return .members(["anyOf": .list(entry.parents)])
+      })
   }
 
   /// The labels of a target by name.

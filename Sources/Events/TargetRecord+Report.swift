@@ -17,6 +17,7 @@ extension TargetRecord {
       "fall": .integer(Int64(definition.fall)),
       "rise": .integer(Int64(definition.rise)),
       "paused": .bool(definition.isPaused),
+      "dependsOn": TargetSummary.dependsOn(definition.dependsOn),
     ])
     self.init(
       id: definition.id, definition: String(decoding: document.bytes, as: UTF8.self), origin: report.origin.rawValue,

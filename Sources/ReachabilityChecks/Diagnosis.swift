@@ -14,6 +14,8 @@ public struct Diagnosis: Hashable, Sendable {
     case route
     /// The target's addresses.
     case dns
+    /// The targets that a registered target depends on.
+    case dependency
     /// Echo replies.
     case icmp
     /// A TCP connection.

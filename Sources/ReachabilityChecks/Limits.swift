@@ -59,6 +59,24 @@ enum Limits {
   /// The time since an earlier process stored something, or two intervals of a target, during which a restored `up` counts for gates.
   static let restoredResult = Duration.seconds(10)
 
+  /// Checks of parents that run at once besides the scheduled ones, which they must not wait for.
+  static let dependencySlots = 256
+
+  /// The least time between two checks of a parent on behalf of its children, or its fast interval.
+  static let dependencyPause = Duration.seconds(1)
+
+  /// How long a child waits for a parent whose check has begun, in addition to twice the timeout: a check may be running already.
+  static let dependencyGrace = Duration.seconds(1)
+
+  /// How long a child waits for a parent at most.
+  static let dependencyWait = Duration.seconds(60)
+
+  /// The longest time over which the checks of many children are spread after a recovery, and the least between two of a child.
+  static let recoverySpread = Duration.seconds(5)
+
+  /// Children of a parent that are checked without delay after its recovery.
+  static let recoveryBurst = 100
+
   /// Reports that are read under one lock: at about 0.2 µs each.
   static let reportsPerLock = 256
 }

@@ -50,7 +50,7 @@ extension CheckSchedule {
 
 extension ScheduleState {
   /// Registers the targets of clients, and keeps those of the configuration for their registration.
-  mutating func restore(_ targets: [RestoredTarget], firstRevision: UInt64, at now: Moment) {
+  mutating func restore(_ targets: [RestoredTarget], firstRevision: UInt64, at now: ScheduleMoment) {
     setFirstRevision(firstRevision)
     for target in targets where entries[target.definition.id] == nil {
       restored[target.definition.id] = target
@@ -60,7 +60,7 @@ extension ScheduleState {
   }
 }
 
-extension ScheduleState.Entry {
+extension ScheduleEntry {
   /// Applies what an earlier process stored about the target, which was just registered.
   ///
   /// - Returns: the state before, if the definition has changed since then.

@@ -55,6 +55,10 @@ public enum ScheduleChangeError: Error, Hashable, Sendable {
   case precondition
   /// The target belongs to the configuration file, which alone may change it.
   case configured
+  /// It cannot depend on these targets.
+  case dependency(DependencyFault)
+  /// Other targets, with these ids, depend on it.
+  case hasChildren([String])
   /// The change exceeds a limit.
   case quota(QuotaExcess)
   /// The account makes too many changes; it may make another one after this many seconds.
@@ -65,4 +69,6 @@ public enum ScheduleChangeError: Error, Hashable, Sendable {
 public struct TargetConfigurationResult: Hashable, Sendable {
   /// The identifiers of targets that clients had registered and that belong to the configuration now.
   public var takenOver: [String] = []
+  /// By the identifiers of targets that clients have registered, the parents that they cannot depend on any more.
+  public var removedDependencies: [String: [String]] = [:]
 }

@@ -53,11 +53,13 @@ struct TargetRegistry {
   /// - Returns: the result and its effects.
   mutating func put(
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount?,
-    _ precondition: TargetPrecondition, isPublished: Bool, at now: ScheduleState.Moment
+    _ precondition: TargetPrecondition, isPublished: Bool, at now: ScheduleMoment
   ) -> TargetChangeEffects {
-    let definition = definition.bounded
+    var definition = definition.bounded
+    // Agents check each target of the fleet by itself: the replicas know the verdicts of its parents.
+    if origin == .fleet { definition.dependsOn = [] }
     let old = state.entries[definition.id]?.report
-    if let error = precondition.rejection(of: old, origin) {
+    if let error = precondition.rejection(of: old, origin) ?? dependencyError(definition, old, origin) {
       return TargetChangeEffects(result: .rejected(error))
     }
     if origin != .configuration, let excess = state.excess(definition, by: account, origin) {
@@ -95,12 +97,14 @@ struct TargetRegistry {
   /// - Throws: why it was not removed.
   mutating func remove(
     _ id: String, _ origin: TargetOrigin, _ account: TargetAccount?, _ precondition: TargetPrecondition,
-    at now: ScheduleState.Moment
+    removingDependencies: Bool, at now: ScheduleMoment
   ) throws(ScheduleChangeError) -> TargetChangeEffects {
     guard let old = state.entries[id]?.report else { throw .missing }
     if let error = precondition.rejection(of: old, origin) { throw error }
+    let children = state.dependencies.graph.children(of: id)
+    if origin == .runtime, !removingDependencies, !children.isEmpty { throw .hasChildren(children.sorted()) }
     if let error = admitChange(by: account, at: now) { throw error }
-    let run = state.remove(id)
+    let run = state.remove(id, at: now)
     routes.remove(old.definition)
     sortedIDs = nil
     let change = EngineTargetChange(from: old.status.state, report: old, causes: [.configuration], isRemoved: true)
@@ -110,7 +114,7 @@ struct TargetRegistry {
   }
 
   /// Counts a change against the rate of the account, if a caller makes it.
-  mutating func admitChange(by account: TargetAccount?, at now: ScheduleState.Moment) -> ScheduleChangeError? {
+  mutating func admitChange(by account: TargetAccount?, at now: ScheduleMoment) -> ScheduleChangeError? {
     account.flatMap { state.ledger.changes.admit($0, state.ledger.limits, at: now.uptime) }
   }
 
@@ -177,7 +181,7 @@ struct TargetRegistry {
 
   /// Continues with the targets of an earlier process.
   mutating func restore(
-    _ targets: [RestoredTarget], firstRevision: UInt64, idle: Duration?, at now: ScheduleState.Moment
+    _ targets: [RestoredTarget], firstRevision: UInt64, idle: Duration?, at now: ScheduleMoment
   ) {
     state.idle = idle
     state.restore(targets, firstRevision: firstRevision, at: now)

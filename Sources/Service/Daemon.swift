@@ -59,7 +59,9 @@ package struct Daemon {
     let router = part?.router ?? Router(service)
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
-        configuration: configuration.server(listener, number, of: listeners.count) { service.schedule.usage.memory },
+        configuration: configuration.server(listener, number, of: listeners.count) {
+          service.schedule.quota.usage.memory
+        },
         handler: { router.handle($0, listener: number) }, refusal: { router.environment.refusal($0, of: $1) },
         answered: { router.environment.answered($0) }, logger: logger)
     }

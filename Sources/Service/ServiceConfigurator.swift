@@ -90,7 +90,7 @@ struct ServiceConfigurator: Sendable {
     do throws(QuotaExcess) {
       try service.reserve(configuration.targets, makeConfiguration(configuration))
     } catch {
-      let (file, others) = (configuration.targets.count, service.schedule.otherTargets)
+      let (file, others) = (configuration.targets.count, service.schedule.quota.otherTargets)
       throw ConfigurationErrors(errors: [
         ConfigurationError(
           location: "configuration", path: "targets",
@@ -138,6 +138,11 @@ struct ServiceConfigurator: Sendable {
     }
     for id in found.takenOver {
       logger.warning("a target of the file replaces a registered target", metadata: ["target": "\(id)"])
+    }
+    for (id, parents) in found.removedDependencies.sorted(by: { $0.key < $1.key }) {
+      logger.warning(
+        "a registered target cannot depend on other targets any more",
+        metadata: ["target": "\(id)", "removed": "\(parents.joined(separator: ", "))"])
     }
   }
 }

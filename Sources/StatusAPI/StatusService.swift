@@ -126,7 +126,7 @@ public final class StatusService: Sendable {
     replaceAccess(configuration.access)
     settings.change(to: configuration)
     environment.change(to: configuration.routerSettings)
-    schedule.limits = configuration.limits
+    schedule.quota.limits = configuration.limits
     schedule.adopt(configuration.modules)
   }
 
@@ -134,7 +134,7 @@ public final class StatusService: Sendable {
   ///
   /// - Throws: the limit that the targets exceed; nothing has changed then.
   public func reserve(_ targets: [TargetDefinition], _ configuration: StatusServiceConfiguration) throws(QuotaExcess) {
-    try schedule.reserve(targets, configuration.limits)
+    try schedule.quota.reserve(targets, configuration.limits)
   }
 
   /// Whether requests get a state that was read from the kernel, or the reason why it cannot be read.

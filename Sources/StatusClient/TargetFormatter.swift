@@ -1,4 +1,5 @@
 public import JSONFormat
+internal import Events
 internal import StatusAPI
 public import ReachabilityModel
 
@@ -37,6 +38,11 @@ public enum TargetFormatter {
       if case .integer(let count)? = document[name] { fields.append("\(name): \(count)") }
     }
     if document["paused"] == .bool(true) { fields.append("paused: true") }
+    let parents = (document["dependsOn"]?.elements ?? []).map { entry in
+      guard let parents = entry["anyOf"]?.elements else { return quoted(entry.string ?? "") }
+      return "{ anyOf: [\(parents.map { quoted($0.string ?? "") }.joined(separator: ", "))] }"
+    }
+    if !parents.isEmpty { fields.append("dependsOn: [\(parents.joined(separator: ", "))]") }
     let labels = (document["labels"]?.members ?? []).map { "\(quoted($0.name)): \(quoted($0.value.string ?? ""))" }
     if !labels.isEmpty { fields.append("labels: { \(labels.joined(separator: ", ")) }") }
     return "{ \(fields.joined(separator: ", ")) }"
@@ -57,6 +63,9 @@ public enum TargetFormatter {
     members.append(.init(name: "paused", value: .bool(spec.isPaused)))
     let labels = spec.labels.sorted { $0.key < $1.key }
     members.append(.init(name: "labels", value: .object(labels.map { .init(name: $0.key, value: .string($0.value)) })))
+    if !spec.dependsOn.isEmpty {
+      members.append(.init(name: "dependsOn", value: TargetSummary.dependsOn(spec.dependsOn)))
+    }
     return String(decoding: JSON.object(members).bytes, as: UTF8.self)
   }
 }

@@ -121,12 +121,12 @@ struct GateRulesTests {
 
   // MARK: - Times
 
-  private static func moment(_ seconds: Double) -> ScheduleState.Moment {
+  private static func moment(_ seconds: Double) -> ScheduleMoment {
     .init(uptime: .seconds(seconds), time: Timestamp(microseconds: Int64(seconds * 1_000_000)))
   }
 
   private static func apply(
-    _ gate: inout GateSwitch, _ obstacle: Reason?, delay: Duration, at now: ScheduleState.Moment
+    _ gate: inout GateSwitch, _ obstacle: Reason?, delay: Duration, at now: ScheduleMoment
   ) -> Bool {
     gate.apply(obstacle, delay: delay, at: now)
   }

@@ -7,7 +7,7 @@ import Testing
 /// Which gates a change of a target concerns, and what they report.
 @Suite("GateTable")
 struct GateTableTests {
-  private static func moment(_ seconds: Double) -> ScheduleState.Moment {
+  private static func moment(_ seconds: Double) -> ScheduleMoment {
     .init(uptime: .seconds(seconds), time: Timestamp(microseconds: Int64(seconds * 1_000_000)))
   }
 

@@ -207,7 +207,7 @@ import Testing
     #expect(ledger.fastInterval(definition, .file) == .milliseconds(100))
     var state = ScheduleState(seed: 7, concurrency: 4, perHost: 4, limits: Self.own(.init(checksPerSecond: 1)))
     var uptime = Duration.zero
-    var now: ScheduleState.Moment { .init(uptime: uptime, time: Timestamp(microseconds: uptime.nanoseconds / 1_000)) }
+    var now: ScheduleMoment { .init(uptime: uptime, time: Timestamp(microseconds: uptime.nanoseconds / 1_000)) }
     _ = state.put(definition, .runtime, by: Self.token, at: now)
     var checks = 0
     while uptime < .seconds(60) {

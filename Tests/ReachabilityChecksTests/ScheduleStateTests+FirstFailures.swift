@@ -29,7 +29,7 @@ extension ScheduleStateTests {
   @Test("With fall 1 the first failure is the change, and other targets than the fleet's have none")
   mutating func firstFailuresOfOthers() throws {
     for (origin, expected) in [(TargetOrigin.fleet, true), (.runtime, false), (.configuration, false)] {
-      _ = state.remove("db")
+      _ = state.remove("db", at: now)
       _ = state.put(try definition("db") { $0.fall = 1 }, origin, at: now)
       #expect(try !isFirstFailure(.up))
       #expect(try isFirstFailure(.down) == expected)

@@ -29,7 +29,7 @@ extension ScheduleStateTests {
     _ = state.put(try definition("db"), .fleet, at: now)
     _ = state.put(try definition("db") { $0.fall = 9 }, .fleet, at: now)
     #expect(state.ledger.accounts.mapValues(\.targets) == [.fleet: 1])
-    _ = state.remove("db")
+    _ = state.remove("db", at: now)
     #expect(state.ledger.accounts.isEmpty)
   }
 }

@@ -41,7 +41,7 @@ extension ScheduleStateTests {
     _ = state.routeChanged("db", present, isFirst: true, [], at: now)
     try check(.up)
     var launch = try #require(nextLaunches().first)
-    func flap(_ state: inout ScheduleState, at now: ScheduleState.Moment) {
+    func flap(_ state: inout ScheduleState, at now: ScheduleMoment) {
       _ = state.routeChanged("db", missing, isFirst: false, [.carrierLost], at: now)
       _ = state.routeChanged("db", present, isFirst: false, [.carrierGained], at: now)
     }

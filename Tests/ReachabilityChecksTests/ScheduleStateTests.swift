@@ -12,9 +12,9 @@ struct ScheduleStateTests {
   /// Shortly after 2026-01-01, so that offsets in the interval are no round numbers.
   static let epoch: Int64 = 1_767_225_601_234_567
 
-  var now: ScheduleState.Moment {
+  var now: ScheduleMoment {
     let time = Timestamp(microseconds: Self.epoch + uptime.nanoseconds / 1000)
-    return ScheduleState.Moment(uptime: uptime, time: time)
+    return ScheduleMoment(uptime: uptime, time: time)
   }
 
   func definition(_ id: String, _ host: String = "10.0.0.9", _ change: (inout TargetDefinition) -> Void = { _ in })
@@ -152,8 +152,8 @@ struct ScheduleStateTests {
   mutating func removed() throws {
     for number in 0..<6 { _ = state.put(try definition("a\(number)", "10.0.1.\(number)"), .runtime, at: now) }
     let launches = state.takeStarts(at: now)
-    #expect(state.remove("a5") == nil)
-    #expect(state.remove("a0") == launches[0].run)
+    #expect(state.remove("a5", at: now) == nil)
+    #expect(state.remove("a0", at: now) == launches[0].run)
     #expect(state.finish(launches[0].run, result(.up), at: now) == .ignored)
     #expect(state.takeStarts(at: now).map(\.id) == ["a4"])
     #expect(state.currentStatistics.waiting == 0 && state.currentStatistics.running == 4)
@@ -256,9 +256,9 @@ extension ScheduleStateTests {
   mutating func outdated() throws {
     for number in 0..<5_000 {
       _ = state.put(try definition("db") { $0.interval = .seconds(3_600 + number % 7 % 5) }, .runtime, at: now)
-      if number % 3 == 0 { _ = state.remove("db") }
+      if number % 3 == 0 { _ = state.remove("db", at: now) }
     }
-    #expect(state.wheel.count <= 2 + Limits.staleWheelEntries + 1)
+    #expect(state.planner.wheel.count <= 2 + Limits.staleWheelEntries + 1)
     _ = state.put(try definition("db"), .runtime, at: now)
     try check(.up)
     #expect(nextLaunches(within: .seconds(11)).map(\.id) == ["db"], "and what is wanted comes")

@@ -31,6 +31,8 @@ public struct StoredTargetState: Hashable, Sendable {
     writer.write(status.wasUp.map { $0 ? UInt8(2) : 1 } ?? 0)
     writer.write(status.isFlapping)
     writer.write(isPausedByConfiguration.map { $0 ? UInt8(2) : 1 } ?? 0)
+    // Releases before 0.2.0 neither wrote nor read it.
+    if let dependency = status.dependency { writer.write(dependency) }
     return writer.bytes
   }
 
@@ -48,7 +50,7 @@ public struct StoredTargetState: Hashable, Sendable {
         state: state, reason: reason.map(Reason.init(rawValue:)), since: Timestamp(microseconds: since),
         consecutiveFailures: Int(min(max(0, failures), Limits.storedCount)), flapBits: flapBits,
         wasUp: [nil, false, true][min(2, Int(wasUp))],
-        isFlapping: isFlapping),
+        isFlapping: isFlapping, dependency: reader.text()),
       changes: min(changes, UInt64(Limits.storedCount)),
       isPausedByConfiguration: [nil, false, true][min(2, Int(pause))])
   }

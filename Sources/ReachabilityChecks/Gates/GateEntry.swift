@@ -12,7 +12,7 @@ struct GateEntry {
   var isTooLarge = false
   private(set) var state: GateSwitch
   /// When it may open, on both clocks; nil while a condition does not hold.
-  private(set) var opening: ScheduleState.Moment?
+  private(set) var opening: ScheduleMoment?
 
   init(
     _ definition: GateDefinition, _ origin: TargetOrigin, revision: UInt64, changes: UInt64, state: GateSwitch
@@ -32,7 +32,7 @@ struct GateEntry {
   ///   - now: the present time.
   /// - Returns: whether its document has changed, and the state before if that is another one now.
   mutating func decide(
-    _ machine: ReachabilityStatus, isTouched: Bool, at now: ScheduleState.Moment
+    _ machine: ReachabilityStatus, isTouched: Bool, at now: ScheduleMoment
   ) -> (isChanged: Bool, before: GateState?) {
     let old = state
     let obstacle = GateRules.obstacle(
@@ -43,7 +43,7 @@ struct GateEntry {
     if opening?.uptime != due {
       opening = due.map {
         let rest = ($0 - now.uptime) / .microseconds(1)
-        return ScheduleState.Moment(uptime: $0, time: Timestamp(microseconds: now.time.microseconds &+ Int64(rest)))
+        return ScheduleMoment(uptime: $0, time: Timestamp(microseconds: now.time.microseconds &+ Int64(rest)))
       }
     }
     changes += 1

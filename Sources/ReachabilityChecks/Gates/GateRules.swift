@@ -70,7 +70,7 @@ struct GateSwitch: Hashable {
   ///   - delay: how long the conditions must hold before it opens.
   ///   - now: the present time.
   /// - Returns: whether the state has changed.
-  mutating func apply(_ obstacle: Reason?, delay: Duration, at now: ScheduleState.Moment) -> Bool {
+  mutating func apply(_ obstacle: Reason?, delay: Duration, at now: ScheduleMoment) -> Bool {
     guard let obstacle else {
       guard state == .closed else { return false }
       holdsSince = holdsSince ?? now.uptime

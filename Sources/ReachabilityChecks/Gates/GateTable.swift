@@ -39,7 +39,7 @@ struct GateTable {
   // MARK: - Gates
 
   /// Adds or changes a gate, whose members follow by ``update(_:_:)``.
-  mutating func put(_ definition: GateDefinition, _ origin: TargetOrigin, at now: ScheduleState.Moment) {
+  mutating func put(_ definition: GateDefinition, _ origin: TargetOrigin, at now: ScheduleMoment) {
     revision += 1
     let id = definition.id
     let old = gates[id]
@@ -141,7 +141,7 @@ struct GateTable {
   /// - Returns: the changes to publish, by the ids of the gates.
   mutating func evaluate(
     all: Bool = false, machine: @autoclosure () -> ReachabilityStatus, _ causes: Set<Cause>,
-    at now: ScheduleState.Moment
+    at now: ScheduleMoment
   ) -> [EngineGateChange] {
     if !uncounted.isEmpty { recountTime = recountTime ?? now.uptime + Limits.gateRecount }
     let due = waiting.filter { $0.value <= now.uptime }.keys
@@ -153,7 +153,7 @@ struct GateTable {
   }
 
   private mutating func evaluate(
-    _ id: String, _ machine: ReachabilityStatus, _ causes: Set<Cause>, at now: ScheduleState.Moment
+    _ id: String, _ machine: ReachabilityStatus, _ causes: Set<Cause>, at now: ScheduleMoment
   ) -> EngineGateChange? {
     guard let change = gates[id]?.decide(machine, isTouched: touched.contains(id), at: now), change.isChanged else {
       return nil

@@ -12,7 +12,7 @@ extension TargetRegistry {
   ///   - now: the present time.
   /// - Returns: the effects that remain, for the caller to run without a lock.
   mutating func record(
-    _ changes: [EngineTargetChange], of ids: [String], isDefinition: Bool = false, at now: ScheduleState.Moment
+    _ changes: [EngineTargetChange], of ids: [String], isDefinition: Bool = false, at now: ScheduleMoment
   ) -> @Sendable () -> Void {
     guard !gates.isEmpty else { return monitor.record(changes, at: now.time) }
     for id in ids {
@@ -28,7 +28,7 @@ extension TargetRegistry {
   }
 
   /// Decides about the gates whose time has come, or which the machine's status may have changed.
-  mutating func advanceGates(at now: ScheduleState.Moment) -> @Sendable () -> Void {
+  mutating func advanceGates(at now: ScheduleMoment) -> @Sendable () -> Void {
     guard !gates.isEmpty else { return {} }
     let isMachineChanged = machineObserver.takeChange()
     let isDue = gates.nextDeadline.map { $0 <= now.uptime } ?? false
@@ -40,7 +40,7 @@ extension TargetRegistry {
   }
 
   private mutating func publish(
-    _ changes: [EngineTargetChange], _ gateChanges: [EngineGateChange], at now: ScheduleState.Moment
+    _ changes: [EngineTargetChange], _ gateChanges: [EngineGateChange], at now: ScheduleMoment
   ) -> @Sendable () -> Void {
     let changed = gates.takeChanged()
     let publish = monitor.record(changes, gateChanges, at: now.time)
@@ -65,7 +65,7 @@ extension TargetRegistry {
   /// - Throws: why it was not changed.
   mutating func putGate(
     _ definition: GateDefinition, _ origin: TargetOrigin, _ account: TargetAccount?,
-    _ precondition: TargetPrecondition, at now: ScheduleState.Moment
+    _ precondition: TargetPrecondition, at now: ScheduleMoment
   ) throws(GateChangeError) -> (report: GateReport, isNew: Bool, publish: @Sendable () -> Void) {
     let old = try changeableGate(definition.id, origin, precondition)
     if let old, old.definition == definition, old.origin == origin, let report = gates.report(of: definition.id) {
@@ -84,7 +84,7 @@ extension TargetRegistry {
   /// - Throws: why it was not removed.
   mutating func removeGate(
     _ id: String, _ origin: TargetOrigin, _ account: TargetAccount?, _ precondition: TargetPrecondition,
-    at now: ScheduleState.Moment
+    at now: ScheduleMoment
   ) throws(GateChangeError) -> @Sendable () -> Void {
     guard try changeableGate(id, origin, precondition) != nil else { throw .refused(.missing) }
     if let error = admitChange(by: account, at: now) { throw .refused(error) }
@@ -103,7 +103,7 @@ extension TargetRegistry {
   /// Replaces the gates of the configuration; the first time also restores those of clients.
   ///
   /// - Returns: the effects that remain.
-  mutating func configureGates(_ definitions: [GateDefinition], at now: ScheduleState.Moment) -> @Sendable () -> Void {
+  mutating func configureGates(_ definitions: [GateDefinition], at now: ScheduleMoment) -> @Sendable () -> Void {
     let ids = Set(definitions.map(\.id))
     let restored = gates.restoredGates
     let clients = restored.filter { $0.origin != .configuration && !ids.contains($0.definition.id) }
@@ -132,7 +132,7 @@ extension TargetRegistry {
   ///   whose conditions have changed.
   private mutating func changeGates(
     _ definitions: [(GateDefinition, TargetOrigin)], removing removed: [String], _ causes: Set<Cause>,
-    at now: ScheduleState.Moment
+    at now: ScheduleMoment
   ) -> [EngineGateChange] {
     var changes = removed.compactMap { id in
       gates.report(of: id).map {
@@ -164,7 +164,7 @@ extension TargetRegistry {
   }
 }
 
-extension ScheduleState.Entry {
+extension ScheduleEntry {
   /// The published state of the target, as a gate sees it.
   var gateState: GateMemberState {
     switch unpublishedFrom ?? report.status.state {

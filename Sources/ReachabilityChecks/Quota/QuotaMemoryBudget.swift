@@ -34,6 +34,8 @@ public struct QuotaMemoryBudget: Hashable, Sendable {
   static let bytesPerCheckPerSecond = 1_400
   /// Bytes of one label besides its text: its place in the dictionary and two heap blocks.
   static let labelBytes = 144
+  /// Bytes of a parent that a target names, in its entry and in two indexes.
+  static let parentBytes = 160
 
   /// The limit of the cgroup, in bytes.
   public var limit: Int
@@ -61,7 +63,8 @@ public struct QuotaMemoryBudget: Hashable, Sendable {
     let labels = definition.labels.reduce(0) { $0 + labelBytes + $1.key.utf8.count + $1.value.utf8.count }
     let milliseconds = max(1, Int(definition.interval / .milliseconds(1)))
     let checks = bytesPerCheckPerSecond * 1_000 / milliseconds
-    return targetBytes + checks + labels + 2 * definition.target.description.utf8.count
+    let parents = definition.dependsOn.reduce(0) { $0 + $1.parents.reduce(0) { $0 + parentBytes + 2 * $1.utf8.count } }
+    return targetBytes + checks + labels + parents + 2 * definition.target.description.utf8.count
   }
 
   /// Bytes that a target's check uses on average while its peer never answers.

@@ -14,31 +14,14 @@ extension CheckSchedule {
   /// - Throws: the limit that they exceed together with the targets of clients; nothing has changed then.
   @discardableResult
   public func configure(_ definitions: [TargetDefinition]) throws(QuotaExcess) -> TargetConfigurationResult {
-    try reserve(definitions, limits)
+    try quota.reserve(definitions, quota.limits)
     defer { guarded.withLock { $0.state.ledger.release() } }
     let change = guarded.withLock { $0.configure(definitions) }
     for id in change.removed { try? remove(id, origin: .configuration) }
     _ = put(change.definitions, .configuration, isPublished: !change.isFirst)
-    if change.isFirst { removeUnconfigured() }
-    return TargetConfigurationResult(takenOver: change.takenOver)
-  }
-
-  /// Publishes the removal of targets that the configuration has lost while no process ran.
-  private func removeUnconfigured() {
-    let publish = guarded.withLock { guarded in
-      let left = guarded.state.restored.values.sorted { $0.definition.id < $1.definition.id }
-      guarded.state.restored = [:]
-      let changes = left.map { target in
-        var report = TargetReport(
-          definition: target.definition, origin: target.origin, revision: target.revision, changes: target.changes,
-          status: TargetStatus(restoring: target.status))
-        report.isPausedByConfiguration = target.isPausedByConfiguration
-        return EngineTargetChange(
-          from: report.status.state, report: report, causes: [.configuration, .restart], isRemoved: true)
-      }
-      return monitor.record(changes, at: now().time)
-    }
-    publish()
+    let removed = guarded.withLock { $0.finishConfiguring(isFirst: change.isFirst, at: now()) }
+    for effect in removed.effects { effect() }
+    return TargetConfigurationResult(takenOver: change.takenOver, removedDependencies: removed.dependencies)
   }
 
   /// Updates targets that were added at run time to new definitions of their modules, and to the built-in module of the same

@@ -40,7 +40,7 @@ extension CheckSchedule {
   }
 
   /// Requests the evaluation of new routes, and starts what is due.
-  private func startDueChecks() {
+  func startDueChecks() {
     guarded.withLock { rearm(&$0, now()) }
     monitor.refresh()
     reschedule()
@@ -64,16 +64,25 @@ extension CheckSchedule {
   ///   - origin: the configuration, or a client.
   ///   - account: the client's account, whose rate of changes applies; nil for no limit.
   ///   - precondition: the condition for the change.
+  ///   - removingDependencies: whether it is removed from the entries of targets that depend on it; otherwise they are an error.
   /// - Throws: a ``ScheduleChangeError`` when it is not registered, the precondition is not fulfilled, it belongs to the
-  ///   configuration, or the account makes too many changes.
+  ///   configuration, others depend on it, or the account makes too many changes.
   public func remove(
     _ id: String, origin: TargetOrigin = .runtime, by account: TargetAccount? = nil,
-    if precondition: TargetPrecondition = .none
+    if precondition: TargetPrecondition = .none, removingDependencies: Bool = false
   ) throws(ScheduleChangeError) {
     let removal = guarded.withLock { registry in
-      Result { () throws(ScheduleChangeError) in try registry.remove(id, origin, account, precondition, at: now()) }
+      Result { () throws(ScheduleChangeError) in
+        try registry.remove(
+          id, origin, account, precondition, removingDependencies: removingDependencies, at: now())
+      }
     }
     try removal.get().run()
+    if removingDependencies {
+      let effects = guarded.withLock { $0.removeInvalidDependencies(at: now()).effects }
+      for effect in effects { effect() }
+    }
+    startDueChecks()
   }
 
   /// Pauses or resumes a target, also one of the configuration; nil when it is not registered.

@@ -27,7 +27,7 @@ public final class CheckSchedule: Sendable {
   private let timer: any CheckTimer
   /// Starts checks at their planned times, on the thread that performs them; nil with another clock or prober.
   private let starter: ProberTimer?
-  private let observer: ScheduleRouteObserver
+  let observer: ScheduleRouteObserver
   private let machineObserver: GateMachineObserver
 
   /// A schedule without targets.
@@ -68,7 +68,7 @@ public final class CheckSchedule: Sendable {
   deinit { stop() }
 
   /// The present time on both clocks; the first includes sleep.
-  func now() -> ScheduleState.Moment { ScheduleState.Moment(uptime: clock.uptime, time: clock.time) }
+  func now() -> ScheduleMoment { ScheduleMoment(uptime: clock.uptime, time: clock.time) }
 
   /// Cancels all checks, starts no more, and stops to watch the routes.
   public func stop() {
@@ -82,7 +82,7 @@ public final class CheckSchedule: Sendable {
   // MARK: - Checks
 
   /// Arms the timer for the state's next deadline, unless it fires earlier.
-  func rearm(_ guarded: inout TargetRegistry, _ now: ScheduleState.Moment) {
+  func rearm(_ guarded: inout TargetRegistry, _ now: ScheduleMoment) {
     // Nothing is planned before the next tick, at which the timer fires already in most calls.
     let nextTick = Limits.wheelTick * (now.uptime.ticks + 1)
     if let wakeTime = guarded.wakeTime, wakeTime > now.uptime, wakeTime <= nextTick { return }
@@ -98,7 +98,7 @@ public final class CheckSchedule: Sendable {
   /// Fires the timer now rather than at the next tick.
   func reschedule() { timer.fire() }
 
-  private func startChecks(limit: Int = Limits.checkBurst) {
+  func startChecks(limit: Int = Limits.checkBurst) {
     let (starts, awaited, publish) = guarded.withLock { guarded -> ([CheckStart], Set<String>, @Sendable () -> Void) in
       guard !guarded.hasStopped else { return ([], [], {}) }
       let now = now()
@@ -160,36 +160,5 @@ public final class CheckSchedule: Sendable {
     observeFailure?(start.id)
     if isCounted, result.reason != .cancelled { configuration.record?(start.id, result) }
     for completion in waiting { completion(outcome ?? publishedOutcome(start, result)) }
-  }
-
-  // MARK: - Routes
-
-  /// Applies the observed changes of routes, and starts what is due.
-  private func applyRouteChanges() {
-    var changes = observer.drain()[...]
-    while !changes.isEmpty {
-      let part = changes.prefix(Limits.changesPerLock)
-      changes = changes.dropFirst(part.count)
-      // Only for unresolved names, and before the lock, because it needs a lookup in the kernel.
-      let isAnyUnresolved = part.contains { $0.verdict.phase == .optimistic && $0.verdict.path.status == .notReachable }
-      let reachesNameServer = !isAnyUnresolved || monitor.reachesNameServer
-      let (publish, outdated) = guarded.withLock { guarded in
-        let now = now()
-        var (targetChanges, ids): ([EngineTargetChange], [String]) = ([], [])
-        for change in part {
-          for id in guarded.routes.takeTargets(of: change) {
-            let targetChange = guarded.state.routeChanged(
-              id, change.verdict, isFirst: change.isFirst, change.causes, reachesNameServer: reachesNameServer, at: now)
-            guard let targetChange else { continue }
-            targetChanges.append(targetChange)
-            ids.append(id)
-          }
-        }
-        return (guarded.record(targetChanges, of: ids, at: now), guarded.takeOutdatedChecks())
-      }
-      publish()
-      for cancellation in outdated { cancellation.cancel() }
-    }
-    startChecks()
   }
 }

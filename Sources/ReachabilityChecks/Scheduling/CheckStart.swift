@@ -2,12 +2,12 @@ internal import ReachabilityModel
 
 /// One check of a target, from the moment when it is queued; confined to the state, as its target.
 struct CheckRun: Equatable {
-  let entry: ScheduleState.Entry
+  let entry: ScheduleEntry
   /// Different for each check.
   let number: Int
 
   var isRunning: Bool {
-    guard case .running(number, _) = entry.activity else { return false }
+    guard case .running(number, _, _) = entry.activity else { return false }
     return true
   }
 

@@ -16,6 +16,10 @@ public struct CheckStatistics: Sendable {
   public var overlaps: UInt64 = 0
   /// Results that were discarded and checked again, because this process was suspended or the route changed.
   public var retries: UInt64 = 0
+  /// Checks of parents on behalf of failing children.
+  public var dependencyChecks: UInt64 = 0
+  /// Children that became `down` because a parent's check took too long.
+  public var dependencyTimeouts: UInt64 = 0
   /// The results by module.
   public var modules: [String: Module] = [:]
 
@@ -41,4 +45,16 @@ public struct CheckStatistics: Sendable {
 
   /// Statistics without checks.
   public init() {}
+
+  /// The same with the present numbers of targets and checks.
+  func with(_ entries: some Sequence<ScheduleEntry>, running: Int, waiting: Int) -> CheckStatistics {
+    var statistics = self
+    for state in TargetState.allCases { statistics.targets[state] = 0 }
+    for entry in entries {
+      statistics.targets[entry.report.status.state, default: 0] += 1
+      if entry.report.status.isFlapping { statistics.flapping += 1 }
+    }
+    (statistics.running, statistics.waiting) = (running, waiting)
+    return statistics
+  }
 }

@@ -11,14 +11,15 @@ extension ScheduleState {
   ///   - now: when the run ended.
   /// - Returns: the effect of the result.
   mutating func finish(
-    _ run: CheckRun, _ result: CheckResult, settle: @autoclosure () -> Duration = .zero, at now: Moment
+    _ run: CheckRun, _ result: CheckResult, settle: @autoclosure () -> Duration = .zero, at now: ScheduleMoment
   ) -> CheckEffect {
     stalls.heartbeat(at: now.uptime)
     let entry = run.entry
-    guard case .running(run.number, let start) = entry.activity else { return .ignored }
-    limiter.finish(entry.host)
-    if limiter.running == 0 { stalls.pause() }
+    guard case .running(run.number, let start, let slot) = entry.activity else { return .ignored }
+    release(slot, of: entry)
     entry.activity = .idle
+    // With every result: one that does not count is followed by another check.
+    defer { dependencies.continueQuestion(entry.definition.id, entries, ledger, at: now.uptime) }
     let isUnreliable = result.state != .up && (entry.isUnreliable || stalls.overlaps(start))
     entry.isUnreliable = false
     let definition = entry.report.sharedDefinition.value
@@ -34,8 +35,9 @@ extension ScheduleState {
     // The kernel's report about the route is newer than the result of a check that began before it.
     if entry.route == .missing, result.state != .unreachable { return .contradicted }
     if isSettling(entry, result, settle: settle(), at: now) { return .settling }
-    let targetChange = change(entry, Self.byCheck, at: now) { $0.take(result, definition, at: now.time) }
-    if entry.needsFastCheck {
+    noteParent(entry, result, begun: start)
+    let targetChange = take(result, entry, definition, at: now)
+    if entry.needsFastCheck(isBroken: dependencies.root(of: entry, in: entries) != nil) {
       let next = max(now.uptime, start + ledger.fastInterval(definition, entry.account))
       // Not a reserved check: without credit, the next check is the regular one.
       if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(entry, at: next) }
@@ -47,7 +49,7 @@ extension ScheduleState {
   ///
   /// A replaced route is not an outage, and the kernel reports a real one within that time.
   private mutating func isSettling(
-    _ entry: Entry, _ result: CheckResult, settle: @autoclosure () -> Duration, at now: Moment
+    _ entry: ScheduleEntry, _ result: CheckResult, settle: @autoclosure () -> Duration, at now: ScheduleMoment
   ) -> Bool {
     guard result.state == .unreachable, entry.route == .available, entry.report.status.state != .unreachable else {
       entry.missingSince = nil
@@ -78,21 +80,23 @@ extension ScheduleState {
   /// - Returns: the change of the target's state, if any.
   mutating func routeChanged(
     _ id: String, _ verdict: HostVerdict, isFirst: Bool, _ causes: Set<Cause>, reachesNameServer: Bool = true,
-    at now: Moment
+    at now: ScheduleMoment
   ) -> EngineTargetChange? {
     guard let entry = entries[id] else { return nil }
     let isMissing = CheckRules.isRouteMissing(verdict, reachesNameServer)
-    let route: RouteState =
+    let route: ScheduleEntry.RouteState =
       isMissing ? verdict.phase == .resolved ? .missing : .unresolvable : .available
     let (wasAvailable, addresses) = (entry.route == .available, entry.addresses)
+    let wasFailing = isFailing(id)
     entry.route = route
+    parentChanged(id, wasFailing: wasFailing, at: now)
     entry.hasRoute = verdict.path.status.isReachable
     entry.missingSince = nil
     if case .name = verdict.target.remote { entry.addresses = verdict.addresses.map(\.address) }
     guard !entry.definition.isPaused else { return nil }
     // The name may be in the hosts file, which the first check, already queued, will find.
     if isFirst, route == .unresolvable { return nil }
-    if isMissing { return change(entry, causes, at: now) { $0.loseRoute(verdict.path.reason, at: now.time) } }
+    if isMissing { return entry.change(causes, at: now) { $0.loseRoute(verdict.path.reason, at: now.time) } }
     // The first verdict after registration is not a change.
     if isFirst, wasAvailable { return nil }
     // Some servers return varying parts of a long list: as long as one address stays, the route has not changed. But one of
@@ -102,11 +106,12 @@ extension ScheduleState {
       if entry.report.status.state != .up { enqueue(entry, due: now.uptime) }
       return nil
     }
-    if case .running(let run, _) = entry.activity {
+    if case .running(let run, _, let slot) = entry.activity {
       if wasAvailable || entry.retries >= Limits.retries {
         entry.isUnreliable = true
       } else {
-        restart(entry, run)
+        restart(entry, run, slot)
+        dependencies.continueQuestion(id, entries, ledger, at: now.uptime)
       }
     }
     enqueue(entry, due: now.uptime)
@@ -115,10 +120,9 @@ extension ScheduleState {
 
   /// Ends a check whose route was missing meanwhile: what it sent or what it waits for is lost, and it would occupy the target
   /// until its timeout.
-  private mutating func restart(_ entry: Entry, _ run: Int) {
+  private mutating func restart(_ entry: ScheduleEntry, _ run: Int, _ slot: ScheduleEntry.Slot) {
     outdatedRuns.append(CheckRun(entry: entry, number: run))
-    limiter.finish(entry.host)
-    if limiter.running == 0 { stalls.pause() }
+    release(slot, of: entry)
     entry.activity = .idle
     entry.isUnreliable = false
     entry.retries += 1
@@ -129,57 +133,5 @@ extension ScheduleState {
   mutating func takeOutdatedRuns() -> [CheckRun] {
     defer { outdatedRuns = [] }
     return outdatedRuns
-  }
-
-  /// The causes of a change by a result.
-  private static let byCheck: Set<Cause> = [.check]
-
-  private func change(
-    _ entry: Entry, _ causes: Set<Cause>, at now: Moment, _ body: (inout TargetStatus) -> Void
-  ) -> EngineTargetChange? {
-    let (state, wasFlapping) = (entry.report.status.state, entry.report.status.isFlapping)
-    body(&entry.report.status)
-    let status = entry.report.status
-    if status.state != state {
-      entry.reason = ScheduleReasonDebouncer(status.reason)
-    } else {
-      let isNewReason = entry.reason.update(status.reason)
-      let isOther = status.isFlapping != wasFlapping || entry.unpublishedFrom != nil
-      guard isNewReason || isOther else { return nil }
-    }
-    let isFlapping = wasFlapping && status.isFlapping && causes == Self.byCheck
-    return publishedChange(entry, from: entry.unpublishedFrom ?? state, isFlapping: isFlapping, causes, at: now)
-  }
-
-  /// The change to publish; nil while a flapping target has had an event too recently.
-  private func publishedChange(
-    _ entry: Entry, from: TargetState, isFlapping: Bool, _ causes: Set<Cause>, at now: Moment
-  ) -> EngineTargetChange? {
-    if isFlapping, entry.definition.interval <= Limits.flappingReports, let last = entry.publishedAt,
-      now.uptime - last < Limits.flappingReports
-    {
-      entry.unpublishedFrom = from
-      return nil
-    }
-    // It has returned to the state of the last event.
-    let isSame = entry.unpublishedFrom == entry.report.status.state && isFlapping
-    entry.unpublishedFrom = nil
-    if isSame { return nil }
-    entry.publishedAt = now.uptime
-    entry.report.changes += 1
-    return EngineTargetChange(from: from, report: entry.report, causes: causes)
-  }
-
-  /// The statistics with the present numbers of targets and checks.
-  var currentStatistics: CheckStatistics {
-    var statistics = statistics
-    for state in TargetState.allCases { statistics.targets[state] = 0 }
-    for entry in entries.values {
-      statistics.targets[entry.report.status.state, default: 0] += 1
-      if entry.report.status.isFlapping { statistics.flapping += 1 }
-    }
-    statistics.running = limiter.running
-    statistics.waiting = waiting
-    return statistics
   }
 }

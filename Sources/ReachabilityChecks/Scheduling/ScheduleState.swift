@@ -6,15 +6,7 @@ internal import ReachabilityModel
 /// It takes times and returns checks to start and changes to publish, which ``CheckSchedule`` carries out. It is not to be
 /// copied, because its entries are objects.
 struct ScheduleState {
-  /// The time of a decision on two clocks.
-  struct Moment {
-    /// The time since the schedule began, including sleep.
-    var uptime: Duration
-    /// The wall clock, for reports and for the phase within the interval.
-    var time: Timestamp
-  }
-
-  var entries: [String: Entry] = [:]
+  var entries: [String: ScheduleEntry] = [:]
   /// The number of queued checks.
   var waiting = 0
   var limiter: CheckConcurrencyLimiter<CheckRun>
@@ -30,15 +22,17 @@ struct ScheduleState {
   var restored: [String: RestoredTarget] = [:]
   /// Whether the configuration pauses each of its targets.
   var configuredPauses: [String: Bool] = [:]
-  var wheel = ScheduleTimingWheel<Entry>(slots: Limits.wheelSlots, at: 0)
+  /// When targets are checked.
+  var planner: SchedulePlanner
   /// The use of each limit by each account.
   var ledger: QuotaLedger
-  private let seed: UInt64
+  /// Which targets depend on which.
+  var dependencies = DependencyTracker()
 
   init(
     seed: UInt64, concurrency: Int, perHost: Int, limits: ScheduleLimits = .init(targets: .max, checksPerSecond: nil)
   ) {
-    self.seed = seed
+    planner = SchedulePlanner(seed: seed)
     ledger = QuotaLedger(limits)
     limiter = CheckConcurrencyLimiter(total: concurrency, perHost: perHost)
   }
@@ -49,10 +43,15 @@ struct ScheduleState {
   ///
   /// - Returns: the change to publish, if any, and the run to cancel.
   mutating func put(
-    _ definition: TargetDefinition, _ origin: TargetOrigin, by account: TargetAccount? = nil, at now: Moment
+    _ definition: TargetDefinition, _ origin: TargetOrigin, by account: TargetAccount? = nil, at now: ScheduleMoment
   ) -> (change: EngineTargetChange?, cancelled: CheckRun?) {
     let id = definition.id
     let account = self.account(account, of: id, origin)
+    let wasFailing = isFailing(id)
+    defer {
+      dependencies.set(id, definition.dependsOn)
+      parentChanged(id, wasFailing: wasFailing, at: now)
+    }
     guard let old = entries[id] else {
       add(definition, origin, account, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
       var change = entries[id].map {
@@ -78,14 +77,17 @@ struct ScheduleState {
       ledger.refund(old.definition, to: old.account)
       ledger.charge(definition, to: account)
       old.unpublishedFrom = nil
+      if definition.dependsOn != old.definition.dependsOn { status.endWaiting() }
       old.report = report(definition, origin, account, status)
     } else {
       status.pause(definition.isPaused, at: now.time)
+      status.endWaiting()
       if !definition.isSameCheck(as: old.definition) {
         status = TargetStatus(at: now.time, isPaused: definition.isPaused)
       }
-      cancelled = remove(id)
+      cancelled = discard(old)
       add(definition, origin, account, status, at: now)
+      if definition.isSameCheck(as: old.definition) { entries[id]?.takeResults(of: old) }
       // For a new host, the route state follows from the first check until the kernel reports it.
       if old.definition.target.routeTarget == definition.target.routeTarget {
         entries[id]?.route = old.route
@@ -98,16 +100,16 @@ struct ScheduleState {
   /// A new target is checked immediately if the rate of its account allows it, and then at its phase of the interval.
   private mutating func add(
     _ definition: TargetDefinition, _ origin: TargetOrigin, _ account: TargetAccount, _ status: TargetStatus,
-    at now: Moment
+    at now: ScheduleMoment
   ) {
     revision += 1
     ledger.charge(definition, to: account)
-    let entry = Entry(report(definition, origin, account, status))
+    let entry = ScheduleEntry(report(definition, origin, account, status))
     entries[definition.id] = entry
     let isAdmitted = definition.isPaused || ledger.admit(1, for: account, at: now.uptime) == .admitted
     // A client that changes a target repeatedly must not get a check for each change.
     let earliest = isAdmitted ? now.uptime : now.uptime + definition.interval
-    plan(entry, at: nextRegularTime(definition, after: earliest, now))
+    plan(entry, at: planner.nextRegularTime(definition, after: earliest, now))
     if !definition.isPaused, isAdmitted { enqueue(entry, due: now.uptime) }
   }
 
@@ -123,51 +125,52 @@ struct ScheduleState {
   /// Removes a target.
   ///
   /// - Returns: the run to cancel.
-  mutating func remove(_ id: String) -> CheckRun? {
-    guard let entry = entries.removeValue(forKey: id) else { return nil }
+  mutating func remove(_ id: String, at now: ScheduleMoment) -> CheckRun? {
+    guard let entry = entries[id] else { return nil }
+    let wasFailing = isFailing(id)
+    let run = discard(entry)
+    dependencies.set(id, [])
+    parentChanged(id, wasFailing: wasFailing, at: now)
+    return run
+  }
+
+  /// Removes an entry, to which others may refer by its id.
+  private mutating func discard(_ entry: ScheduleEntry) -> CheckRun? {
+    entries[entry.definition.id] = nil
     ledger.refund(entry.definition, to: entry.account)
     // Its entries in the wheel and in the queue are ignored when they are reached.
-    entry.tick = Entry.unplanned
+    entry.tick = ScheduleEntry.unplanned
     defer { entry.activity = .idle }
     switch entry.activity {
     case .idle: return nil
     case .queued:
       waiting -= 1
       return nil
-    case .running(let run, _):
-      limiter.finish(entry.host)
+    case .running(let run, _, let slot):
+      release(slot, of: entry)
       return CheckRun(entry: entry, number: run)
     }
+  }
+
+  /// Ends the use of a slot by a check.
+  mutating func release(_ slot: ScheduleEntry.Slot, of entry: ScheduleEntry) {
+    switch slot {
+    case .scheduled: limiter.finish(entry.host)
+    case .dependency: dependencies.finishCheck()
+    }
+    if !hasRunningChecks { stalls.pause() }
   }
 
   /// Sets the number that revisions of this process exceed.
   mutating func setFirstRevision(_ first: UInt64) { revision = max(revision, first) }
 
-  // MARK: - Time
+  // MARK: - Checks
 
-  /// The first time after `earliest` at the phase of a target: stable over restarts, and evenly distributed over targets.
-  func nextRegularTime(_ definition: TargetDefinition, after earliest: Duration, _ now: Moment) -> Duration {
-    let interval = definition.interval.nanoseconds
-    let hash = Int64(SchedulePhaseHash.of(definition.id, seed: seed) % UInt64(interval))
-    let phase = hash - hash % Limits.phaseStep.nanoseconds
-    let wall = now.time.microseconds &* 1000 &+ (earliest - now.uptime).nanoseconds
-    return earliest + .nanoseconds(interval - ((wall &- phase) % interval + interval) % interval)
-  }
-
-  mutating func plan(_ entry: Entry, at due: Duration) {
-    entry.due = due
-    // Rounded up, so that no check starts before it is due.
-    entry.tick = wheel.insert(entry, at: (due + Limits.wheelTick - .nanoseconds(1)).ticks)
-    // Many targets were changed or removed long before they were due.
-    if wheel.count > 2 * entries.count + Limits.staleWheelEntries {
-      // A target that was changed back has two entries with the same tick.
-      var kept: Set<ObjectIdentifier> = []
-      wheel.sweep { entry, tick in entry.tick == tick && kept.insert(ObjectIdentifier(entry)).inserted }
-    }
-  }
+  /// Plans the next check of a target.
+  mutating func plan(_ entry: ScheduleEntry, at due: Duration) { planner.plan(entry, at: due, of: entries.count) }
 
   /// Queues a check of a target, unless one is queued or running.
-  mutating func enqueue(_ entry: Entry, due: Duration) {
+  mutating func enqueue(_ entry: ScheduleEntry, due: Duration) {
     guard entry.activity == .idle else { return }
     lastRun += 1
     waiting += 1
@@ -175,25 +178,12 @@ struct ScheduleState {
     limiter.enqueue(CheckRun(entry: entry, number: lastRun), to: entry.host)
   }
 
-  // MARK: - Quota
-
-  /// The account that a change of a target is charged to: without a caller the one that has it.
-  func account(_ caller: TargetAccount?, of id: String, _ origin: TargetOrigin) -> TargetAccount {
-    if origin == .configuration { return .file }
-    if origin == .fleet { return .fleet }
-    guard let caller else { return entries[id].map(\.account).flatMap { $0 == .file ? nil : $0 } ?? .anonymous }
-    return caller
-  }
-
-  /// The limit that a caller's registration exceeds; nil when it may be registered.
-  func excess(
-    _ definition: TargetDefinition, by caller: TargetAccount?, _ origin: TargetOrigin = .runtime
-  ) -> QuotaExcess? {
-    let old = entries[definition.id]
-    // Sending back what is registered changes nothing, and is not charged.
-    if old?.definition == definition { return nil }
-    return ledger.excess(
-      definition, by: account(caller, of: definition.id, origin),
-      replacing: old.map { ($0.definition, $0.account) })
+  /// Makes a check of a target that is not running one, without waiting in the queue.
+  mutating func startUnqueued(_ entry: ScheduleEntry, at now: ScheduleMoment) -> CheckStart {
+    // The run in the queue is ignored when it is reached.
+    if case .queued = entry.activity { waiting -= 1 }
+    lastRun += 1
+    entry.activity = .running(run: lastRun, since: now.uptime, slot: .dependency)
+    return CheckStart(CheckRun(entry: entry, number: lastRun))
   }
 }

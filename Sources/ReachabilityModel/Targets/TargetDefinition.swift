@@ -22,13 +22,15 @@ public struct TargetDefinition: Hashable, Sendable {
   public var rise: Int
   /// Whether checks are suspended.
   public var isPaused: Bool
+  /// The targets without which it cannot be reached: while an entry is broken, its failures are not its own.
+  public var dependsOn: [TargetDependency]
 
   /// Creates a definition from its parts, which are not validated; omitted times are derived from the interval.
   public init(
     id: String, target: CheckTarget, module: CheckModule? = nil, labels: [String: String] = [:],
     interval: Duration = Default.interval, timeout: Duration? = nil, fastInterval: Duration? = nil,
     fall: Int = Default.fall, rise: Int = Default.rise,
-    isPaused: Bool = false
+    isPaused: Bool = false, dependsOn: [TargetDependency] = []
   ) {
     self.id = id
     self.target = target
@@ -40,6 +42,7 @@ public struct TargetDefinition: Hashable, Sendable {
     self.fall = fall
     self.rise = rise
     self.isPaused = isPaused
+    self.dependsOn = dependsOn
   }
 
   /// The default values.

@@ -2,7 +2,7 @@ extension TargetSpec {
   /// A field of a definition, as in files and request bodies.
   public enum Field: String, Hashable, Sendable, CaseIterable {
     /// The fields.
-    case id, target, module, interval, timeout, fastInterval, fall, rise, labels, paused
+    case id, target, module, interval, timeout, fastInterval, fall, rise, labels, paused, dependsOn
   }
 
   /// One invalid field: what is wrong, and what would be right.
@@ -53,5 +53,11 @@ extension TargetSpec {
     public static let label = 1...63
     /// Bytes of a label's value.
     public static let labelValue = 0...128
+    /// Entries of ``TargetDefinition/dependsOn``.
+    public static let dependencies = 16
+    /// Parents in one entry.
+    public static let alternatives = 1...8
+    /// Targets from one without parents to one without children, by which an outage can be followed.
+    public static let dependencyDepth = 8
   }
 }

@@ -20,6 +20,8 @@ public struct TargetSpec: Hashable, Sendable {
   public var rise: Int?
   /// Whether checks are suspended.
   public var isPaused = false
+  /// See ``TargetDefinition/dependsOn``.
+  public var dependsOn: [TargetDependency] = []
 
   /// Creates an empty specification.
   public init() {}
@@ -46,13 +48,14 @@ public struct TargetSpec: Hashable, Sendable {
     let times = interval.flatMap { value(checkedTimes($0)) }
     let fall = value(Self.counted(.fall, fall ?? TargetDefinition.Default.fall))
     let rise = value(Self.counted(.rise, rise ?? TargetDefinition.Default.rise))
-    faults += labelFaults()
+    faults += labelFaults() + dependencyFaults()
     guard faults.isEmpty, let id, let target, let module, let interval, let times, let fall, let rise else {
       throw Faults(faults)
     }
     return TargetDefinition(
       id: id, target: target, module: module, labels: labels, interval: interval, timeout: times.timeout,
-      fastInterval: times.fastInterval, fall: fall, rise: rise, isPaused: isPaused)
+      fastInterval: times.fastInterval, fall: fall, rise: rise, isPaused: isPaused,
+      dependsOn: dependsOn)
   }
 
   // MARK: - Fields

@@ -15,11 +15,13 @@ extension TargetStatus {
     public var wasUp: Bool?
     /// Whether the state is flapping.
     public var isFlapping: Bool
+    /// The target at the root of an outage that it depends on.
+    public var dependency: String?
 
     /// Creates a status from its parts.
     public init(
       state: TargetState, reason: Reason?, since: Timestamp, consecutiveFailures: Int, flapBits: UInt32, wasUp: Bool?,
-      isFlapping: Bool
+      isFlapping: Bool, dependency: String? = nil
     ) {
       self.state = state
       self.reason = reason
@@ -28,6 +30,7 @@ extension TargetStatus {
       self.flapBits = flapBits
       self.wasUp = wasUp
       self.isFlapping = isFlapping
+      self.dependency = dependency
     }
   }
 }

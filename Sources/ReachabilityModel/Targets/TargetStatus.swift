@@ -28,6 +28,9 @@ public enum TargetState: String, Hashable, Sendable, CaseIterable {
 /// consecutive ones complete it. In the state `unknown` the first result decides. After `unreachable` the first good
 /// result decides; a bad one may still be caused by the local network, such as a port that does not forward yet or a
 /// router that starts. A missing path takes effect immediately.
+///
+/// A change to `down` of a target with ``TargetDefinition/dependsOn`` is held until ``decide(brokenBy:at:)``: its parents may have to be
+/// checked first. It is `unreachable` with the reason ``Reason/dependencyDown`` if they are the cause.
 public struct TargetStatus: Hashable, Sendable {
   /// The current state.
   public private(set) var state: TargetState
@@ -35,6 +38,8 @@ public struct TargetStatus: Hashable, Sendable {
   public private(set) var reason: Reason?
   /// When it entered this state.
   public private(set) var since: Timestamp
+  /// The target at the root of the outage when the reason is ``Reason/dependencyDown``; nil otherwise.
+  public private(set) var dependency: String?
   /// The number of consecutive results that were not `up`; `unreachable` ones do not count.
   public private(set) var consecutiveFailures = 0
   /// The result of the last check; nil before the first.
@@ -44,9 +49,19 @@ public struct TargetStatus: Hashable, Sendable {
   /// Whether these results are `up`.
   private var contraryResultsAreUp = false
   private var flaps = FlapWindow()
+  /// The reason of a change to `down` that is held until the parents are known.
+  private var held: HeldChange?
 
-  /// Whether the last results contradict the state, but not yet enough of them.
-  public var isPending: Bool { contraryResults > 0 }
+  private struct HeldChange: Hashable {
+    var reason: Reason?
+  }
+
+  /// Whether the last results contradict the state, but not yet enough of them, or a change is held.
+  public var isPending: Bool { contraryResults > 0 || isWaitingForDependency }
+  /// Whether a change to `down` is held until the results of the parents are known.
+  public var isWaitingForDependency: Bool { held != nil }
+  /// Whether results since a parent has recovered contradict the state.
+  package var hasContraryResults: Bool { contraryResults > 0 }
   /// Whether the state changes so often that it is not meaningful.
   public var isFlapping: Bool { flaps.isFlapping }
 
@@ -62,6 +77,7 @@ public struct TargetStatus: Hashable, Sendable {
     state = stored.state
     reason = stored.reason
     since = stored.since
+    dependency = stored.dependency
     consecutiveFailures = stored.consecutiveFailures
     flaps = FlapWindow(changes: stored.flapBits, last: stored.wasUp, isFlapping: stored.isFlapping)
   }
@@ -70,11 +86,19 @@ public struct TargetStatus: Hashable, Sendable {
   public var restorable: Restorable {
     Restorable(
       state: state, reason: reason, since: since, consecutiveFailures: consecutiveFailures, flapBits: flaps.changes,
-      wasUp: flaps.last, isFlapping: flaps.isFlapping)
+      wasUp: flaps.last, isFlapping: flaps.isFlapping, dependency: dependency)
   }
 
   /// Processes a result; ignored while paused.
-  public mutating func take(_ result: CheckResult, _ definition: TargetDefinition, at time: Timestamp) {
+  ///
+  /// - Parameters:
+  ///   - result: the result.
+  ///   - definition: the target.
+  ///   - root: the target at the root of an outage that breaks an entry of `dependsOn`; nil while all entries are intact.
+  ///   - time: the present time.
+  public mutating func take(
+    _ result: CheckResult, _ definition: TargetDefinition, brokenBy root: String? = nil, at time: Timestamp
+  ) {
     guard state != .paused else { return }
     lastResult = result
     switch result.state {
@@ -82,9 +106,14 @@ public struct TargetStatus: Hashable, Sendable {
     case .down, .unknown: consecutiveFailures += 1
     case .unreachable: break
     }
-    if result.state == .up || result.state == .down { flaps.note(isUp: result.state == .up) }
+    if root == nil, result.state == .up || result.state == .down { flaps.note(isUp: result.state == .up) }
     let next = TargetState(result.state)
     let isUp = next == .up
+    if next == .down, state != .down, !definition.dependsOn.isEmpty {
+      return takeFailure(result.reason, definition, brokenBy: root, at: time)
+    }
+    // Only a good result and a lost route end what is held.
+    if next == .unknown, isWaitingForDependency { return }
     if next == state || next == .unreachable || state == .unknown || state == .unreachable && isUp {
       return transition(next, result.reason, at: time)
     }
@@ -92,6 +121,44 @@ public struct TargetStatus: Hashable, Sendable {
     contraryResultsAreUp = isUp
     if contraryResults >= (isUp ? definition.rise : definition.fall) { transition(next, result.reason, at: time) }
   }
+
+  /// Processes a failure of a target with dependencies that is not `down`.
+  private mutating func takeFailure(
+    _ reason: Reason?, _ definition: TargetDefinition, brokenBy root: String?, at time: Timestamp
+  ) {
+    if state == .unreachable, let root {
+      // It says nothing about the target: what was counted while no entry was broken stays.
+      (self.reason, dependency) = (.dependencyDown, root)
+      held = nil
+      return
+    }
+    // While a change is held, further failures neither count nor prolong it.
+    guard held == nil else { return }
+    contraryResults = contraryResultsAreUp ? 1 : contraryResults + 1
+    contraryResultsAreUp = false
+    if state == .unknown || contraryResults >= definition.fall { held = HeldChange(reason: reason) }
+  }
+
+  /// Completes a change to `down` that is held; nothing happens when none is.
+  ///
+  /// - Parameters:
+  ///   - root: the target at the root of the outage that is the cause; nil when the failure is the target's own.
+  ///   - time: the present time.
+  public mutating func decide(brokenBy root: String?, at time: Timestamp) {
+    guard let change = held else { return }
+    guard let root else { return transition(.down, change.reason, at: time) }
+    let counted = state == .unreachable ? contraryResults : 0
+    transition(.unreachable, .dependencyDown, at: time)
+    (dependency, contraryResults) = (root, counted)
+  }
+
+  /// Ends a change to `down` that is held, without it: the target is changed.
+  public mutating func endWaiting() { held = nil }
+
+  /// Sets the root of the outage that is the cause of the state, which another result has shown.
+  ///
+  /// - Parameter root: the root; ignored when no dependency is the cause.
+  public mutating func setDependency(_ root: String) { if reason == .dependencyDown { dependency = root } }
 
   /// Handles the loss of the path to the target, which the kernel reports; no check is needed.
   public mutating func loseRoute(_ reason: Reason?, at time: Timestamp) {
@@ -111,40 +178,8 @@ public struct TargetStatus: Hashable, Sendable {
     if state != next { since = time }
     state = next
     self.reason = reason
+    dependency = nil
     contraryResults = 0
-  }
-}
-
-/// The frequency of changes among the last results.
-///
-/// Two thresholds (hysteresis) keep the flapping state stable: an outage is two changes, a second one four; the sixth
-/// change among ``size`` results starts flapping.
-struct FlapWindow: Hashable, Sendable {
-  /// The number of results in the window.
-  static let size = 20
-  /// The shares of changes that start and end flapping, in percent.
-  static let high = 30
-  static let low = 15
-
-  /// One bit per result, the latest lowest: set when it differed from the previous one.
-  private(set) var changes: UInt32 = 0
-  private(set) var last: Bool?
-  private(set) var isFlapping = false
-
-  init(changes: UInt32 = 0, last: Bool? = nil, isFlapping: Bool = false) {
-    self.changes = changes
-    self.last = last
-    self.isFlapping = isFlapping
-  }
-
-  /// The share of changes in the window, in percent.
-  var percentage: Int { changes.nonzeroBitCount * 100 / Self.size }
-
-  mutating func note(isUp: Bool) {
-    let isChange = last.map { $0 != isUp } ?? false
-    last = isUp
-    changes = (changes << 1 | (isChange ? 1 : 0)) & (1 << UInt32(Self.size) - 1)
-    if percentage >= Self.high { isFlapping = true }
-    if percentage <= Self.low { isFlapping = false }
+    held = nil
   }
 }

@@ -1,4 +1,5 @@
 internal import ReachabilityChecks
+internal import TextSyntax
 internal import YAMLTree
 
 /// The sections `targets`, `modules` and `policy` of a file: what is checked and how, and what clients may check.
@@ -90,6 +91,7 @@ struct CheckConfiguration {
       case .fall: draft.fall = reader.value(member.value, location, .integer(TargetSpec.Bounds.count))
       case .rise: draft.rise = reader.value(member.value, location, .integer(TargetSpec.Bounds.count))
       case .paused: draft.isPaused = reader.value(member.value, location, .boolean) ?? false
+      case .dependsOn: draft.dependsOn = Self.dependencies(member.value, location, &reader)
       case .labels:
         for (name, value) in reader.texts(member.value, location) {
           draft.labels[name] = value
@@ -100,8 +102,39 @@ struct CheckConfiguration {
     if reader.errors.count == before, node.entries != nil { drafts.append((draft, node, path, fields)) }
   }
 
+  private static func dependencies(
+    _ node: YAMLNode, _ path: String, _ reader: inout ConfigurationSectionReader
+  ) -> [TargetDependency] {
+    reader.elements(node, path, "[core-router, { anyOf: [isp-a, isp-b] }]").enumerated().compactMap { index, entry in
+      let place = "\(path)[\(index)]"
+      guard entry.entries != nil else {
+        return reader.text(entry, place, "the id of a target").map { TargetDependency($0) }
+      }
+      guard let list = reader.members(entry, place, known: ["anyOf"]).first else { return nil }
+      let ids = reader.elements(list.value, "\(place).anyOf", "[isp-a, isp-b]")
+      return TargetDependency(anyOf: ids.compactMap { reader.text($0, "\(place).anyOf", "the id of a target") })
+    }
+  }
+
   /// Returns the validated targets; each problem is reported with the place of the field.
   func definitions(_ reader: inout ConfigurationSectionReader) -> [TargetDefinition] {
+    let before = reader.errors.count
+    let targets = validTargets(&reader)
+    // A target with another fault would be missing for those that depend on it.
+    guard reader.errors.count == before else { return targets }
+    let faults = DependencyRules.faults(in: targets)
+    for (draft, node, path, fields) in drafts {
+      guard let id = draft.id, let fault = faults[id] else { continue }
+      var hint = fault.hint
+      if case .unknown(let parent) = fault {
+        hint = EditDistance.suggestion(for: parent, among: targets.map(\.id)) ?? hint
+      }
+      reader.addError(fields["dependsOn"] ?? node, "\(path).dependsOn", fault.problem, hint)
+    }
+    return targets
+  }
+
+  private func validTargets(_ reader: inout ConfigurationSectionReader) -> [TargetDefinition] {
     var first: [String: Int] = [:]
     return drafts.compactMap { draft, node, path, fields in
       let definition: TargetDefinition

@@ -12,8 +12,8 @@ package struct CheckRequestQuota: Sendable {
   /// has a rate limit.
   package func admit(_ count: Int, _ request: RoutedRequest) throws(Problem) {
     let account = request.account
-    if schedule.limits.own(account).checksPerSecond == nil { try admitClient(count, request.client) }
-    switch schedule.admit(count, for: account) {
+    if schedule.quota.limits.own(account).checksPerSecond == nil { try admitClient(count, request.client) }
+    switch schedule.quota.admit(count, for: account) {
     case .admitted: return
     case .later(let seconds, let excess):
       throw Problem(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])
@@ -28,8 +28,8 @@ package struct CheckRequestQuota: Sendable {
     let count = outcomes.reduce(0) { $0 + max(0, $1.result.evidence.attempts.count - 1) }
     guard count > 0 else { return }
     let account = request.account
-    if schedule.limits.own(account).checksPerSecond == nil { rateLimiter.charge(count, client: request.client) }
-    schedule.charge(count, for: account)
+    if schedule.quota.limits.own(account).checksPerSecond == nil { rateLimiter.charge(count, client: request.client) }
+    schedule.quota.charge(count, for: account)
   }
 
   private func admitClient(_ count: Int, _ client: String) throws(Problem) {

@@ -8,13 +8,20 @@ extension MetricCollector {
       page.add(
         "reachd_targets", .gauge, "Registered targets by state.",
         TargetState.allCases.map { .init(Double(statistics.targets[$0] ?? 0), ["state": $0.rawValue]) })
-      writeLimits(schedule.usage, &page)
+      writeLimits(schedule.quota.usage, &page)
       page.add("reachd_targets_flapping", .gauge, "Registered targets that are flapping.", statistics.flapping)
       page.add("reachd_checks_running", .gauge, "Checks of registered targets that are running.", statistics.running)
       page.add(
         "reachd_checks_waiting", .gauge, "Checks that are due and wait for the concurrency limit.",
         statistics.waiting
       )
+      page.add(
+        "reachd_dependency_checks_total", .counter, "Checks of targets on behalf of others that depend on them.",
+        statistics.dependencyChecks)
+      page.add(
+        "reachd_dependency_timeouts_total", .counter,
+        "Targets that became down because a check of a parent took too long.",
+        statistics.dependencyTimeouts)
       page.add(
         "reachd_check_overlaps_total", .counter, "Checks skipped because the previous one was still running.",
         statistics.overlaps)

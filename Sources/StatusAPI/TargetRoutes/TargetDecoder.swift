@@ -7,7 +7,8 @@ package import ReachabilityModel
 package enum TargetDecoder {
   /// Read-only fields of the document, which a client may send back; they are ignored.
   private static let readOnlyFields: Set<String> = [
-    "state", "reason", "since", "pending", "flapping", "consecutiveFailures", "origin", "lastCheck",
+    "state", "reason", "since", "pending", "flapping", "consecutiveFailures", "origin", "lastCheck", "dependency",
+    "waitingForDependency",
   ]
   private static let durationFields: [(TargetSpec.Field, any WritableKeyPath<TargetSpec, Duration?> & Sendable)] = [
     (.interval, \.interval), (.timeout, \.timeout), (.fastInterval, \.fastInterval),
@@ -109,9 +110,29 @@ package enum TargetDecoder {
       draft.isPaused = isPaused
       return nil
     case "labels": return decodeLabels(value, into: &draft, &errors, location)
+    case "dependsOn":
+      guard let entries = value.elements else { return "expected an array of ids, got \(describe(value))" }
+      for (index, entry) in entries.enumerated() {
+        if let dependency = dependency(entry) {
+          draft.dependsOn.append(dependency)
+        } else {
+          errors.append(
+            FieldError(
+              pointer: "\(location)/\(index)", detail: "expected an id or { \"anyOf\": [ids] }, got \(describe(entry))")
+          )
+        }
+      }
+      return nil
     default: return unknown(alsoKnown)
     }
     return value.string == nil ? "expected a string, got \(describe(value))" : nil
+  }
+
+  private static func dependency(_ entry: JSON) -> TargetDependency? {
+    if let parent = entry.string { return TargetDependency(parent) }
+    guard entry.members?.count == 1, let parents = entry["anyOf"]?.elements else { return nil }
+    let ids = parents.compactMap(\.string)
+    return ids.count == parents.count ? TargetDependency(anyOf: ids) : nil
   }
 
   private static func decodeLabels(

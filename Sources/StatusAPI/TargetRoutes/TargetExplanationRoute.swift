@@ -16,7 +16,9 @@ enum TargetExplanationRoute {
       throw Problem(.conflict, "the target is paused; resume it, or use GET /explain")
     }
     let monitor = context.service.monitor
-    let explanation = Diagnosis(of: report.currentOutcome(monitor), in: monitor.snapshot)
+    var explanation = Diagnosis(of: report.currentOutcome(monitor), in: monitor.snapshot)
+    let id = report.definition.id
+    explanation.addDependencies(context.service.targets.schedule.failingDependencies(of: id), of: report)
     let body =
       context.media == .text
       ? Array(CheckExplanationRepresentation.text(explanation).utf8)

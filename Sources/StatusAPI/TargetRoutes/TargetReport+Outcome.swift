@@ -10,11 +10,13 @@ extension TargetReport {
 
   /// Returns what the state is based on, with the present path.
   ///
-  /// It is the last check, unless the kernel has reported the loss of the route since then, or an earlier process made
-  /// the check: then only the state and its reason are known.
+  /// It is the last check, unless the kernel has reported the loss of the route since then, another target is the cause, or an
+  /// earlier process made the check: then only the state and its reason are known.
   func currentOutcome(_ monitor: ReachabilityMonitor) -> CheckOutcome {
     let isLost = status.state == .unreachable && status.lastResult.map { $0.startedAt < status.since } != false
-    if let last = status.lastResult, !isLost || (last.state, last.reason) == (.unreachable, status.reason) {
+    if let last = status.lastResult, status.reason != .dependencyDown,
+      !isLost || (last.state, last.reason) == (.unreachable, status.reason)
+    {
       return outcome(last, isConnected: true, monitor)
     }
     let state = CheckResult.State(rawValue: status.state.rawValue) ?? .unknown

@@ -39,6 +39,7 @@ package enum TargetRepresentation {
         .init(name: "fall", value: .integer(Int64(definition.fall))),
         .init(name: "rise", value: .integer(Int64(definition.rise))),
         .init(name: "paused", value: .bool(definition.isPaused)),
+        .init(name: "dependsOn", value: TargetSummary.dependsOn(definition.dependsOn)),
         .init(name: "origin", value: .string(report.origin.rawValue)),
         .init(
           name: "lastCheck",

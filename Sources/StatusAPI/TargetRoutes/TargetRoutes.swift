@@ -49,17 +49,27 @@ enum TargetRoutes {
   }
 
   static let delete = NodeRoute(
-    method: "DELETE", pattern: "/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    method: "DELETE", pattern: "/targets/{id}", parameters: ["force"], scope: .targetsWrite, mediaTypes: [.json],
     summary: "remove a registered target"
   ) { (context) throws(Problem) in
     let id = try id(context)
+    let isForced = try isForced(context)
     do throws(ScheduleChangeError) {
       try context.service.targets.schedule.remove(
-        id, by: context.routed.account, if: TargetPrecondition(context))
+        id, by: context.routed.account, if: TargetPrecondition(context), removingDependencies: isForced)
     } catch {
       throw Problem(error, id)
     }
     return .now(HTTPResponse(status: 204, headers: ["Cache-Control": "no-store"]))
+  }
+
+  private static func isForced(_ context: RequestContext) throws(Problem) -> Bool {
+    switch context.query["force"] {
+    case nil, "false": return false
+    case "true": return true
+    case .some(let text):
+      throw Problem(.badRequest, "the parameter force cannot be \(text.debugDescription); expected true or false")
+    }
   }
 
   static let check = NodeRoute(
@@ -135,6 +145,9 @@ enum TargetRoutes {
 }
 
 extension Problem {
+  /// Children of a target that a message names.
+  private static let listedChildren = 32
+
   /// Creates the problem for a change that the schedule refuses.
   init(_ refusal: ScheduleChangeError, _ id: String) {
     switch refusal {
@@ -143,6 +156,14 @@ extension Problem {
       self.init(.preconditionFailed, "the target \(id) does not match If-Match or If-None-Match; GET it and retry")
     case .configured:
       self.init(.conflict, "the target \(id) is defined in the configuration file or by the fleet; change it there")
+    case .dependency(let fault):
+      self.init(fields: [FieldError(pointer: "/dependsOn", detail: fault.description)])
+    case .hasChildren(let children):
+      let listed = children.prefix(Self.listedChildren).joined(separator: ", ")
+      let more = children.count > Self.listedChildren ? " and \(children.count - Self.listedChildren) more" : ""
+      self.init(
+        .conflict,
+        "targets depend on \(id): \(listed)\(more); change them, or repeat with ?force=true to remove it from them")
     case .quota(let excess): self.init(excess)
     case .rateLimited(let seconds, let excess):
       self.init(.rateLimited, Problem(excess).detail, headers: ["Retry-After": String(seconds)])

@@ -46,6 +46,9 @@ struct TargetsAddCommand: ParsableCommand {
   @Option(help: "A label NAME=VALUE; may be given more than once.")
   var label: [String] = []
 
+  @Option(help: "A target that it depends on, or alternatives A|B of which one must work; may be given more than once.")
+  var dependsOn: [String] = []
+
   @Flag(help: "Register the target without checking it.")
   var paused = false
 
@@ -93,6 +96,7 @@ struct TargetsAddCommand: ParsableCommand {
     case .timeout: "--check-timeout"
     case .fastInterval: "--fast-interval"
     case .labels: "--label"
+    case .dependsOn: "--depends-on"
     case .module, .interval, .fall, .rise, .paused: "--\(field.rawValue)"
     }
   }
@@ -108,6 +112,7 @@ struct TargetsAddCommand: ParsableCommand {
     spec.fall = fall
     spec.rise = rise
     spec.isPaused = paused
+    spec.dependsOn = dependsOn.map { TargetDependency(anyOf: $0.split(separator: "|").map(String.init)) }
     for text in label {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else {

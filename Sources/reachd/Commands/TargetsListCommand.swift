@@ -18,6 +18,7 @@ struct TargetsListCommand: ParsableCommand {
 
       EXAMPLES
         reachd targets list
+        reachd targets --tree
         reachd targets --label env=prod,team --json | jq '.targets[].id'
         reachd targets --since 24h
         reachd targets --since 2026-10 --time-zone Europe/Berlin
@@ -38,6 +39,9 @@ struct TargetsListCommand: ParsableCommand {
   @Option(help: "The time zone of a month in --since, such as Europe/Berlin. (default: UTC)")
   var timeZone: String?
 
+  @Flag(help: "Print targets below those that they depend on.")
+  var tree = false
+
   @Flag(help: "Print the documents of GET /targets, one page per line; with --since also of GET /uptime.")
   var json = false
 
@@ -46,6 +50,7 @@ struct TargetsListCommand: ParsableCommand {
   @OptionGroup var source: SourceOptions
 
   func validate() throws {
+    if tree, json { throw ValidationError("--tree and --json cannot be combined") }
     if timeZone != nil, since == nil { throw ValidationError("--time-zone needs a month in --since, such as 2026-10") }
     for part in label?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
       let name = String(part.prefix { $0 != "=" })
@@ -74,6 +79,7 @@ struct TargetsListCommand: ParsableCommand {
   private func listOwn(_ state: String?) throws -> Set<TargetState> {
     let uptimes = try since.map { try self.uptimes($0) } ?? [:]
     var states: Set<TargetState> = []
+    var lines = TargetTree()
     try client.forEachTargetPage([("state", state), ("label", label)], source) { page, text in
       for item in page["targets"]?.elements ?? [] {
         guard let (state, line) = TargetFormatter.line(item) else {
@@ -81,10 +87,11 @@ struct TargetsListCommand: ParsableCommand {
         }
         states.insert(state)
         let uptime = item["id"]?.string.flatMap { uptimes[$0] }.map { " \($0)" } ?? ""
-        if !json { Terminal.line(color.colored(line + uptime)) }
+        if tree { lines.add(item, line + uptime) } else if !json { Terminal.line(color.colored(line + uptime)) }
       }
       if json { Terminal.json(text) }
     }
+    for line in lines.lines { Terminal.line(line.indent + color.colored(line.text)) }
     return states
   }
 

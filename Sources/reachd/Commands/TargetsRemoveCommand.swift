@@ -20,6 +20,9 @@ struct TargetsRemoveCommand: ParsableCommand {
   @Argument(help: "The ids.")
   var id: [String]
 
+  @Flag(help: "Also remove them from the dependencies of other targets, which otherwise are an error.")
+  var force = false
+
   @OptionGroup var client: ClientOptions
   @OptionGroup var source: SourceOptions
 
@@ -34,7 +37,8 @@ struct TargetsRemoveCommand: ParsableCommand {
   mutating func run() throws {
     var isRefused = false
     for id in id {
-      let answer = try client.sendOrExit("DELETE", "/targets/\(PercentEncoding.encoded(id))", source)
+      let answer = try client.sendOrExit(
+        "DELETE", "/targets/\(PercentEncoding.encoded(id))\(force ? "?force=true" : "")", source)
       switch answer.status {
       case 200..<300: continue
       case 404:

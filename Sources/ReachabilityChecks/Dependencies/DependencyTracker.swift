@@ -1,0 +1,149 @@
+internal import ReachabilityModel
+
+/// Which targets depend on which, and which of them wait for results of their parents: a value that takes times.
+///
+/// It changes only what the entries know of their parents; ``ScheduleState`` has the entries, and carries the rest out.
+struct DependencyTracker {
+  typealias Entries = [String: ScheduleEntry]
+
+  private(set) var graph = DependencyGraph()
+  private var questions = DependencyQuestions()
+
+  /// The number of running checks of parents.
+  var running: Int { questions.running }
+  /// Whether there are targets to decide about.
+  var hasTouched: Bool { questions.hasTouched }
+  /// When ``takeStarts(_:_:at:limit:)`` must be called next; nil for never.
+  var wakeTime: Duration? { questions.wakeTime }
+
+  // MARK: - States
+
+  /// The state of a target as its children see it.
+  func state(of id: String, in entries: Entries) -> TargetDependency.ParentState {
+    guard let entry = entries[id], !entry.definition.isPaused else { return .ignored }
+    return entry.isFailing ? .failing : .working
+  }
+
+  /// The root of the outage that breaks an entry of a target; nil while all entries are intact.
+  func root(of entry: ScheduleEntry, in entries: Entries) -> String? {
+    guard !entry.definition.dependsOn.isEmpty else { return nil }
+    let (awaited, expired) = (entry.dependency.awaited, entry.dependency.expired)
+    return graph.root(of: entry.definition.id) { id, isOwn in
+      isOwn && (awaited.contains(id) || expired.contains(id)) ? .working : state(of: id, in: entries)
+    }
+  }
+
+  /// Completes a held change when the results of the parents are known.
+  func decide(_ entry: ScheduleEntry, _ status: inout TargetStatus, in entries: Entries, at time: Timestamp) {
+    if status.isWaitingForDependency {
+      let root = root(of: entry, in: entries)
+      // One broken entry decides: the other parents need not be known.
+      guard root != nil || entry.dependency.awaited.isEmpty else { return }
+      status.decide(brokenBy: root, at: time)
+    }
+    (entry.dependency.awaited, entry.dependency.expired) = ([], [])
+  }
+
+  // MARK: - Changes
+
+  /// Replaces the entries of `dependsOn` of a target.
+  mutating func set(_ id: String, _ dependsOn: [TargetDependency]) {
+    guard graph.set(id, dependsOn) else { return }
+    questions.touch(id)
+  }
+
+  /// Touches the targets that depend on one which fails now, or does not fail any more.
+  mutating func parentChanged(_ id: String, wasFailing: Bool, in entries: Entries) {
+    guard !graph.isEmpty else { return }
+    let isFailing = state(of: id, in: entries) == .failing
+    guard isFailing != wasFailing else { return }
+    // A root may move up for all that depend on it; a recovery concerns those that name it.
+    for child in isFailing ? graph.descendants(of: id) : graph.children(of: id)
+    where entries[child]?.report.status.reason == .dependencyDown { questions.touch(child) }
+  }
+
+  /// Removes and returns the next target to decide about.
+  mutating func takeTouched() -> String? { questions.takeTouched() }
+
+  // MARK: - Questions
+
+  /// Asks the parents of a target that have no result of a check begun since its first bad result.
+  mutating func ask(
+    _ child: ScheduleEntry, _ entries: Entries, _ ledger: inout QuotaLedger, at now: Duration
+  ) {
+    let since = child.dependency.failingSince ?? now
+    (child.dependency.awaited, child.dependency.expired) = ([], [])
+    for id in graph.parents(of: child.definition.id) {
+      guard let parent = entries[id], !parent.definition.isPaused, parent.route != .missing else { continue }
+      if let begun = parent.lastBegun, begun >= since { continue }
+      var (deadline, earliest): (Duration, Duration?) = (now + Limits.dependencyWait, nil)
+      if case .running(_, let begun, _) = parent.activity, begun >= since {
+        deadline = Self.deadline(parent, at: now)
+      } else {
+        // One check for all children, charged to the first; without credit the last result decides.
+        guard questions.isAsked(id) || ledger.admit(1, for: child.account, at: now) == .admitted else { continue }
+        earliest = Self.nextQuestion(parent, ledger, at: now)
+      }
+      questions.add(child.definition.id, since: since, to: id, deadline: deadline, earliest: earliest)
+      child.dependency.awaited.insert(id)
+    }
+  }
+
+  /// When a parent may be checked on behalf of its children.
+  private static func nextQuestion(_ parent: ScheduleEntry, _ ledger: QuotaLedger, at now: Duration) -> Duration {
+    let pause = max(Limits.dependencyPause, ledger.fastInterval(parent.definition, parent.account))
+    return max(now, parent.dependency.askedAt.map { $0 + pause } ?? now)
+  }
+
+  /// When children stop to wait for a parent whose check runs.
+  private static func deadline(_ parent: ScheduleEntry, at now: Duration) -> Duration {
+    now + Limits.dependencyGrace + parent.definition.timeout * 2
+  }
+
+  /// Ends waits that took too long, and selects the parents to check now.
+  ///
+  /// - Returns: the parents, which run no check, and the number of children that waited too long.
+  mutating func takeStarts(_ entries: Entries, at now: Duration, limit: Int) -> (
+    parents: [ScheduleEntry], timeouts: Int
+  ) {
+    guard let wakeTime, wakeTime <= now else { return ([], 0) }
+    var timeouts = 0
+    for (parent, children) in questions.takeExpired(at: now) {
+      for child in children {
+        guard let entry = entries[child], entry.dependency.awaited.remove(parent) != nil else { continue }
+        entry.dependency.expired.insert(parent)
+        timeouts += 1
+        questions.touch(child)
+      }
+    }
+    let parents = questions.takeReady(at: now, limit: limit).compactMap { id -> ScheduleEntry? in
+      guard let parent = entries[id] else { return nil }
+      questions.begin(id, deadline: Self.deadline(parent, at: now))
+      // Its running check began too early: another one follows it.
+      if case .running = parent.activity { return nil }
+      parent.dependency.askedAt = now
+      questions.startCheck()
+      return parent
+    }
+    return (parents, timeouts)
+  }
+
+  /// Counts the end of a check that ``takeStarts(_:at:limit:)`` has returned.
+  mutating func finishCheck() { questions.finishCheck() }
+
+  /// Answers the question for a parent as far as possible, and plans another check if that does not answer it.
+  mutating func continueQuestion(_ id: String, _ entries: Entries, _ ledger: QuotaLedger, at now: Duration) {
+    guard questions.isAsked(id) else { return }
+    let parent = entries[id]
+    // What is paused, without a route or removed is not asked.
+    let isKnown = parent.map { $0.definition.isPaused || $0.route == .missing } ?? true
+    let children = questions.answer(id) { since in isKnown || (parent?.lastBegun).map { $0 >= since } ?? false }
+    for child in children {
+      entries[child]?.dependency.awaited.remove(id)
+      questions.touch(child)
+    }
+    guard let parent else { return }
+    if case .running = parent.activity { return }
+    questions.ask(id, again: Self.nextQuestion(parent, ledger, at: now))
+  }
+}
