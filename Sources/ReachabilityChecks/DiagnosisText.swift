@@ -24,6 +24,8 @@ struct DiagnosisText {
   func success(_ step: Diagnosis.Step) -> String? {
     switch step {
     case .policy: "allowed"
+    // Only registered targets have it, and it is added to their diagnosis.
+    case .dependency: nil
     case .link: hasLink ? effectivePath.interface.map { "\($0.name) is up" } : nil
     case .address:
       effectivePath.interface.flatMap { interface in

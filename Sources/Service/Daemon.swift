@@ -56,12 +56,10 @@ package struct Daemon {
     let part = makePart?(
       ServicePartContext(service: service, store: data.store, configuration: configuration, logger: logger))
     self.part = part
-    let router = part?.router ?? Router(service)
+    let (router, quota) = (part?.router ?? Router(service), service.schedule.quota)
     servers = listeners.enumerated().map { number, listener in
       HTTPServer(
-        configuration: configuration.server(listener, number, of: listeners.count) {
-          service.schedule.quota.usage.memory
-        },
+        configuration: configuration.server(listener, number, of: listeners.count) { quota.usage.memory },
         handler: { router.handle($0, listener: number) }, refusal: { router.environment.refusal($0, of: $1) },
         answered: { router.environment.answered($0) }, logger: logger)
     }

@@ -12,7 +12,8 @@ public enum TargetFormatter {
     else { return nil }
     let line = TargetRepresentation.line(
       state: state.rawValue, id: id, target: target, reason: document["reason"]?.string,
-      isPending: document["pending"] == .bool(true), isFlapping: document["flapping"] == .bool(true), since: since)
+      dependency: document["dependency"]?.string, isPending: document["pending"] == .bool(true),
+      isFlapping: document["flapping"] == .bool(true), since: since)
     return (state, line)
   }
 

@@ -9,7 +9,7 @@ package struct TopTargetEntry: Sendable, Equatable {
   package var target: String
   /// Its state.
   package var state: TargetState
-  /// Why it is not up.
+  /// Why it is not up; for an outage of another target with its id.
   package var reason: String?
   /// Its labels, ordered by name.
   package var labels: [String]
@@ -58,9 +58,15 @@ extension TopTargetEntry {
       let since = document["since"]?.string.flatMap({ Timestamp($0) })
     else { return nil }
     self.init(
-      id: id, target: target, state: state, reason: document["reason"]?.string, labels: Self.labels(document["labels"]),
+      id: id, target: target, state: state,
+      reason: Self.reason(document["reason"]?.string, document["dependency"]?.string),
+      labels: Self.labels(document["labels"]),
       since: since.microseconds / 1000, isPending: document["pending"] == .bool(true),
       isFlapping: document["flapping"] == .bool(true), latency: latency)
+  }
+
+  private static func reason(_ reason: String?, _ dependency: String?) -> String? {
+    dependency.map { "\(reason ?? "") \($0)" } ?? reason
   }
 
   static func labels(_ document: JSON?) -> [String] {
@@ -72,6 +78,8 @@ extension TopTargetEntry {
     let states = (overview["states"]?.elements ?? []).map { $0.string.flatMap(TargetState.init) }
     let reasons = (overview["reasons"]?.elements ?? []).map(\.string)
     let labels = (overview["labels"]?.elements ?? []).map { Self.labels($0) }
+    let roots = (overview["dependencies"]?.elements ?? []).map(\.string)
+    let root = overview["dependency"]?.elements ?? []
     func column(_ name: String) -> [JSON]? { overview[name]?.elements }
     func number(_ value: JSON) -> Int64? { if case .integer(let number) = value { number } else { nil } }
     guard let ids = column("id"), let targets = column("target"), let state = column("state"),
@@ -87,7 +95,10 @@ extension TopTargetEntry {
       else { return nil }
       entries.append(
         TopTargetEntry(
-          id: id, target: target, state: state, reason: element(reasons, number(reason[index])) ?? nil,
+          id: id, target: target, state: state,
+          reason: Self.reason(
+            element(reasons, number(reason[index])) ?? nil,
+            root.indices.contains(index) ? element(roots, number(root[index])) ?? nil : nil),
           labels: element(labels, number(label[index])) ?? [], since: TerminalAge.clamped(milliseconds: begin),
           isPending: bits & 1 != 0,
           isFlapping: bits & 2 != 0, latency: number(latency[index])))

@@ -110,6 +110,51 @@ import Testing
     #expect(diagnostics.first?.contains(diagnostic) == true, "\(diagnostics)")
   }
 
+  @Test func dependenciesAreRead() throws {
+    let text = """
+      targets:
+        - { id: shop, target: "tcp://10.0.0.3:1", dependsOn: [core, { anyOf: [isp-a, "${ISP}"] }] }
+        - { id: core, target: "tcp://10.0.0.1:1" }
+        - { id: isp-a, target: "tcp://10.0.0.2:1", dependsOn: [] }
+        - { id: isp-b, target: "tcp://10.0.0.2:2" }
+      """
+    let targets = try ConfigurationTests.load(text, ["ISP": "isp-b"]).targets
+    #expect(targets.first?.dependsOn == [TargetDependency("core"), TargetDependency(anyOf: ["isp-a", "isp-b"])])
+    #expect(targets.dropFirst().allSatisfy { $0.dependsOn.isEmpty })
+  }
+
+  @Test(arguments: [
+    (
+      "core", "FILE:3:43: targets[1].dependsOn: a list is expected here; write [core-router, { anyOf: [isp-a, isp-b] }]"
+    ),
+    ("[[core]]", "FILE:3:44: targets[1].dependsOn[0]: not a text value; expected the id of a target"),
+    ("[{ any: [core] }]", "targets[1].dependsOn[0].any: unknown key; did you mean anyOf?"),
+    ("[{ anyOf: core }]", "targets[1].dependsOn[0].anyOf: a list is expected here"),
+    ("[{ anyOf: [[core]] }]", "targets[1].dependsOn[0].anyOf: not a text value; expected the id of a target"),
+    ("[{ anyOf: [] }]", "targets[1].dependsOn: anyOf has 0 targets; from 1 to 8"),
+    ("[{ anyOf: [1, 2, 3, 4, 5, 6, 7, 8, 9] }]", "targets[1].dependsOn: anyOf has 9 targets"),
+    ("[Core]", "targets[1].dependsOn: \"Core\" is not an id of a target"),
+    ("[a]", "FILE:3:43: targets[1].dependsOn: a depends on itself; name other targets"),
+    ("[core, core]", "targets[1].dependsOn: an entry is repeated; write it once"),
+    ("[{ anyOf: [core, core] }]", "targets[1].dependsOn: anyOf names a target twice"),
+    ("[cor]", "FILE:3:43: targets[1].dependsOn: there is no target \"cor\" to depend on; did you mean core?"),
+    ("[elsewhere]", "targets[1].dependsOn: there is no target \"elsewhere\" to depend on; targets of the"),
+    ("[loop]", "FILE:3:43: targets[1].dependsOn: a → loop → a is a cycle; remove one of these dependencies"),
+    ("[c7]", "FILE:3:43: targets[1].dependsOn: more than 8 targets depend on each other in succession"),
+    ("[\"${NO}\"]", "FILE:3:44: targets[1].dependsOn[0]: the environment has no variable"),
+  ])
+  func dependencyErrorIsReportedWithItsLocation(dependsOn: String, diagnostic: String) throws {
+    let chain = (0..<8).map { number in
+      "- {id: c\(number), target: 'tcp://a:1', dependsOn: [\(number == 0 ? "core" : "c\(number - 1)")]}\n"
+    }
+    let text =
+      "targets:\n- {id: core, target: 'tcp://a:1'}\n- {id: a, target: 'tcp://a:1', dependsOn: \(dependsOn)}\n"
+      + "- {id: loop, target: 'tcp://a:1', dependsOn: [\(dependsOn == "[loop]" ? "a" : "core")]}\n"
+      + (dependsOn == "[c7]" ? chain.joined() : chain.prefix(7).joined())
+    let diagnostics = try ConfigurationTests.diagnostics(text)
+    #expect(diagnostics.contains { $0.contains(diagnostic) }, "\(diagnostics)")
+  }
+
   @Test func everyInvalidTargetIsReported() throws {
     let text = "targets:\n- {id: A, target: 'tcp://a'}\n- {id: b, target: 'tcp://b:1', fall: x}\n- {id: c}\n"
     let diagnostics = try ConfigurationTests.diagnostics(text)

@@ -1,3 +1,4 @@
+internal import Locks
 public import ReachabilityModel
 
 extension CheckSchedule {

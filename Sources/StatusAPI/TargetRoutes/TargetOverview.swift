@@ -17,6 +17,9 @@ struct TargetOverview {
   private var flags = JSONArrayEncoder(), latencies = JSONArrayEncoder()
   private var reasonNames: [JSON] = [.null]
   private var reasonNumbers: [String: Int64] = [:]
+  private var roots = JSONArrayEncoder()
+  private var rootNames: [JSON] = [.null]
+  private var rootNumbers: [String: Int64] = [:]
   private var labelSets: [JSON] = []
   private var labelNumbers: [[String: String]: Int64] = [:]
   private static let stateNames = TargetState.allCases
@@ -34,7 +37,8 @@ struct TargetOverview {
     ids.append(definition.id)
     targets.append(visibility.text(definition.target))
     states.append(Self.stateNumbers[status.state])
-    reasons.append(number(of: status.reason))
+    reasons.append(Self.number(of: status.reason?.rawValue, in: &reasonNames, &reasonNumbers))
+    roots.append(Self.number(of: status.dependency, in: &rootNames, &rootNumbers))
     labels.append(number(of: definition.labels))
     since.append(status.since.microseconds / 1000)
     flags.append((status.isPending ? Flag.pending : 0) | (status.isFlapping ? Flag.flapping : 0))
@@ -42,12 +46,12 @@ struct TargetOverview {
     latencies.append(answer.map { Int64(($0 / .microseconds(1)).rounded()) })
   }
 
-  private mutating func number(of reason: Reason?) -> Int64 {
-    guard let reason else { return 0 }
-    if let number = reasonNumbers[reason.rawValue] { return number }
-    let number = Int64(reasonNames.count)
-    reasonNames.append(.string(reason.rawValue))
-    reasonNumbers[reason.rawValue] = number
+  private static func number(of name: String?, in names: inout [JSON], _ numbers: inout [String: Int64]) -> Int64 {
+    guard let name else { return 0 }
+    if let number = numbers[name] { return number }
+    let number = Int64(names.count)
+    names.append(.string(name))
+    numbers[name] = number
     return number
   }
 
@@ -73,6 +77,8 @@ struct TargetOverview {
       ("id", ids.bytes), ("target", targets.bytes), ("state", states.bytes), ("reason", reasons.bytes),
       ("label", labels.bytes), ("since", since.bytes), ("flags", flags.bytes), ("latency", latencies.bytes),
     ]
-    return JSON.object(encoded: lists + columns.map { ($0.name, $0.value.bytes) })
+    let outages = [("dependencies", JSON.array(rootNames).bytes), ("dependency", roots.bytes)]
+    return JSON.object(
+      encoded: lists + (rootNames.count > 1 ? outages : []) + columns.map { ($0.name, $0.value.bytes) })
   }
 }

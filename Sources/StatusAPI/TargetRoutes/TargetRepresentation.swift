@@ -11,16 +11,17 @@ package enum TargetRepresentation {
     let (definition, status) = (report.definition, report.status)
     return line(
       state: status.state.rawValue, id: definition.id, target: visibility.text(definition.target),
-      reason: status.reason?.rawValue, isPending: status.isPending, isFlapping: status.isFlapping,
+      reason: status.reason?.rawValue, dependency: status.dependency, isPending: status.isPending,
+      isFlapping: status.isFlapping,
       since: status.since.description)
   }
 
   /// Returns the line of a target from the members of its document.
   package static func line(
-    state: String, id: String, target: String, reason: String?, isPending: Bool, isFlapping: Bool, since: String
+    state: String, id: String, target: String, reason: String?, dependency: String?, isPending: Bool, isFlapping: Bool,
+    since: String
   ) -> String {
-    var words = [state, id, target]
-    if let reason { words.append(reason) }
+    var words = [state, id, target] + [reason, dependency].compactMap(\.self)
     if isPending { words.append("pending") }
     if isFlapping { words.append("flapping") }
     return (words + ["since", since]).joined(separator: " ").withoutControls
