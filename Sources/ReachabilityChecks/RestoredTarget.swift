@@ -72,12 +72,14 @@ extension ScheduleEntry {
         target.status.state != .paused
       {
         report.status = TargetStatus(restoring: target.status)
+        isBad = target.status.state.isFailure
       }
       return target.status.state
     }
     report.revision = target.revision
     report.changes = target.changes
     report.status = TargetStatus(restoring: target.status)
+    isBad = target.status.state.isFailure
     reason = ScheduleReasonDebouncer(report.status.reason)
     return nil
   }

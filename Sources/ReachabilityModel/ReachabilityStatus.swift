@@ -100,8 +100,6 @@ public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConverti
   public static let dnsTimeout = Reason(rawValue: "dnsTimeout")
   /// The resolver could not start: the system refused a descriptor or a thread.
   public static let resolverUnavailable = Reason(rawValue: "resolverUnavailable")
-  /// A target that it depends on fails, see ``TargetDefinition/dependsOn``.
-  public static let dependencyDown = Reason(rawValue: "dependencyDown")
   /// No reading has been made yet.
   public static let starting = Reason(rawValue: "starting")
   /// The kernel could not be queried.

@@ -14,6 +14,11 @@ struct DependencyBench {
   var silent: Set<String> = []
   /// The published changes, in order: `shop down refused`.
   var log: [String] = []
+  /// When each change was published.
+  var times: [String: Duration] = [:]
+  /// When the first good result after a bad one came, by target.
+  var firstGood: [String: Duration] = [:]
+  private var failing: Set<String> = []
   /// The number of checks by target.
   var checks: [String: Int] = [:]
   private var running: [(due: Duration, start: CheckStart, isUp: Bool)] = []
@@ -40,6 +45,7 @@ struct DependencyBench {
     let status = change.report.status
     let words = [change.report.definition.id, status.state.rawValue, status.reason?.rawValue, status.dependency]
     log.append(words.compactMap(\.self).joined(separator: " "))
+    times[log.last ?? ""] = uptime
   }
 
   /// Lets time pass.
@@ -64,6 +70,7 @@ struct DependencyBench {
   }
 
   private mutating func finish(_ start: CheckStart, isUp: Bool) {
+    if !isUp { failing.insert(start.id) } else if failing.remove(start.id) != nil { firstGood[start.id] = uptime }
     let result = CheckResult(
       isUp ? .up : .down, isUp ? nil : .connectTimeout, startedAt: now.time, duration: .milliseconds(1))
     if case .accepted(let change) = state.finish(start.run, result, at: now) { record(change) }

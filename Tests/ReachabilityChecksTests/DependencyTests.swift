@@ -29,6 +29,11 @@ struct DependencyTests {
     bench.silent = []
     bench.run(for: .seconds(40))
     let recovery = bench.takeLog()
+    let good = bench.firstGood["router"] ?? .zero
+    for number in 0..<200 {
+      let up = try #require(bench.times["t\(number) up"])
+      #expect(interval > .seconds(60) || up <= good + .seconds(5) + .seconds(2), "t\(number)")
+    }
     if interval < .seconds(60) {
       #expect(count(recovery, " up") == 201 && recovery.count == 201, "\(recovery.filter { !$0.hasSuffix(" up") })")
     } else {
@@ -72,6 +77,24 @@ struct DependencyTests {
     #expect(bench.status("shop")?.state == .down)
   }
 
+  @Test("The decision about a child that fails alone costs one round trip to its parents, and has a limit")
+  mutating func delay() throws {
+    func down(_ parents: [TargetDependency], silentAfterwards: Set<String>) throws -> Duration {
+      var bench = DependencyBench()
+      for id in ["a", "b"] { try bench.add(id, interval: .seconds(86_400)) }
+      try bench.add("shop", parents)
+      bench.run(for: .seconds(20))
+      bench.silent = silentAfterwards
+      bench.run(for: .seconds(120))
+      return try #require(bench.times["shop down connectTimeout"])
+    }
+    let without = try down([], silentAfterwards: ["shop"])
+    // The clock of the bench has steps of a tick.
+    #expect(try down([.init("a"), .init("b")], silentAfterwards: ["shop"]) - without <= .milliseconds(10))
+    let alternatives = try down([.init(anyOf: ["a", "b"])], silentAfterwards: ["shop", "a"])
+    #expect(alternatives - without <= .seconds(1) + .seconds(2) * 2)
+  }
+
   @Test("One lost echo of a parent hides a dead child only until its next good result")
   mutating func lostEcho() throws {
     try bench.add("router", interval: .seconds(86_400))
@@ -87,6 +110,9 @@ struct DependencyTests {
     bench.run(for: .seconds(30))
     #expect(bench.takeLog() == ["shop down connectTimeout"])
     #expect(bench.status("router")?.state == .up)
+    // Its own failures before the decision count: one more is enough.
+    let (good, down) = (bench.firstGood["router"], bench.times["shop down connectTimeout"])
+    #expect(try #require(down) - #require(good) <= .seconds(1) + .seconds(2) + .milliseconds(10))
   }
 
   @Test("The root is found at the core, whichever target fails first")
@@ -108,7 +134,7 @@ struct DependencyTests {
     }
     bench.silent = []
     bench.run(for: .seconds(60))
-    #expect(bench.takeLog().allSatisfy { $0.hasSuffix(" up") })
+    #expect(count(bench.takeLog(), " down ") == 0)
     #expect(bench.state.entries.values.allSatisfy { $0.report.status.state == .up })
   }
 

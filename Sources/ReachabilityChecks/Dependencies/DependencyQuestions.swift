@@ -21,20 +21,23 @@ struct DependencyQuestions {
   private(set) var wakeTime: Duration?
   /// The targets to decide about, in order.
   private var touched: Deque<String> = []
-  private var isTouched: Set<String> = []
+  private var touchedIDs: Set<String> = []
 
   /// Whether there are targets to decide about.
   var hasTouched: Bool { !touched.isEmpty }
 
   // MARK: - Targets to decide about
 
+  /// Whether a target is to be decided about.
+  func isTouched(_ id: String) -> Bool { touchedIDs.contains(id) }
+
   /// Notes that a target is to be decided about.
-  mutating func touch(_ id: String) { if isTouched.insert(id).inserted { touched.append(id) } }
+  mutating func touch(_ id: String) { if touchedIDs.insert(id).inserted { touched.append(id) } }
 
   /// Removes and returns the next target to decide about.
   mutating func takeTouched() -> String? {
     guard let id = touched.popFirst() else { return nil }
-    isTouched.remove(id)
+    touchedIDs.remove(id)
     return id
   }
 

@@ -39,9 +39,17 @@ struct DependencyTracker {
       let root = root(of: entry, in: entries)
       // One broken entry decides: the other parents need not be known.
       guard root != nil || entry.dependency.awaited.isEmpty else { return }
-      status.decide(brokenBy: root, at: time)
+      status.decide(brokenBy: root, entry.definition, at: time)
     }
     (entry.dependency.awaited, entry.dependency.expired) = ([], [])
+  }
+
+  /// The root of an outage that explains a failure which arrives now.
+  ///
+  /// An outage has not ended before the target is decided about: its checks in progress began during it.
+  func rootOfFailure(of entry: ScheduleEntry, in entries: Entries) -> String? {
+    root(of: entry, in: entries)
+      ?? (questions.isTouched(entry.definition.id) ? entry.report.status.dependency : nil)
   }
 
   // MARK: - Changes
@@ -54,9 +62,8 @@ struct DependencyTracker {
 
   /// Touches the targets that depend on one which fails now, or does not fail any more.
   mutating func parentChanged(_ id: String, wasFailing: Bool, in entries: Entries) {
-    guard !graph.isEmpty else { return }
     let isFailing = state(of: id, in: entries) == .failing
-    guard isFailing != wasFailing else { return }
+    guard !graph.isEmpty, isFailing != wasFailing else { return }
     // A root may move up for all that depend on it; a recovery concerns those that name it.
     for child in isFailing ? graph.descendants(of: id) : graph.children(of: id)
     where entries[child]?.report.status.reason == .dependencyDown { questions.touch(child) }

@@ -17,14 +17,16 @@ extension ScheduleState {
     }
     var status = entry.report.status
     let wasWaiting = status.isWaitingForDependency
-    status.take(result, definition, brokenBy: dependencies.root(of: entry, in: entries), at: now.time)
+    status.take(result, definition, brokenBy: dependencies.rootOfFailure(of: entry, in: entries), at: now.time)
     if status.isWaitingForDependency, !wasWaiting { dependencies.ask(entry, entries, &ledger, at: now.uptime) }
     dependencies.decide(entry, &status, in: entries, at: now.time)
     return entry.change(at: now) { $0 = status }
   }
 
   /// Notes a result of a target for its children.
-  mutating func noteParent(_ entry: ScheduleEntry, _ result: CheckResult, begun: Duration) {
+  mutating func noteParent(
+    _ entry: ScheduleEntry, _ result: CheckResult, begun: Duration
+  ) {
     guard result.state != .unknown else { return }
     let wasFailing = entry.isFailing
     (entry.isBad, entry.lastBegun) = (result.state != .up, begun)
@@ -91,6 +93,10 @@ extension ScheduleState {
     let due = max(now.uptime, last.map { $0 + spread } ?? now.uptime) + offset
     guard due < entry.due else { return }
     entry.dependency.recoveryDue = due
+    // What a running check has sent may be lost, and its failure is no longer the target's.
+    if case .running(let run, _, .scheduled) = entry.activity, entry.retries < Limits.retries {
+      restart(entry, run, .scheduled)
+    }
     plan(entry, at: due)
   }
 }

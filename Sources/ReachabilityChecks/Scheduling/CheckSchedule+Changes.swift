@@ -38,16 +38,17 @@ extension CheckSchedule {
   private func applyParentChanges() {
     var isDone = false
     while !isDone {
-      let publish = guarded.withLock { guarded -> @Sendable () -> Void in
+      let (publish, outdated) = guarded.withLock { guarded -> (@Sendable () -> Void, [any CheckCancellation]) in
         guard guarded.state.dependencies.hasTouched, !guarded.hasStopped else {
           isDone = true
-          return {}
+          return ({}, [])
         }
         let now = now()
         let (changes, ids) = guarded.state.takeDecisions(at: now)
-        return guarded.record(changes, of: ids, at: now)
+        return (guarded.record(changes, of: ids, at: now), guarded.takeOutdatedChecks())
       }
       publish()
+      for cancellation in outdated { cancellation.cancel() }
     }
   }
 }

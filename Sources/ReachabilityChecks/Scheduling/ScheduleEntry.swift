@@ -41,7 +41,7 @@ final class ScheduleEntry: @unchecked Sendable {
 
   init(_ report: TargetReport) {
     (self.report, reason) = (report, ScheduleReasonDebouncer(report.status.reason))
-    isBad = report.status.state.isFailing
+    isBad = report.status.state.isFailure
   }
 
   /// Takes over what is known of the same check with another definition.
@@ -65,7 +65,7 @@ final class ScheduleEntry: @unchecked Sendable {
   /// - Returns: whether to do so.
   func needsFastCheck(isBroken: Bool) -> Bool {
     let status = report.status
-    if status.reason == .dependencyDown { return status.hasContraryResults && !isBroken }
+    if status.reason == .dependencyDown { return !isBroken }
     return status.isPending || status.state == .unreachable && route == .available
   }
 
@@ -101,5 +101,5 @@ extension ScheduleEntry {
 
 extension TargetState {
   /// Whether a stored state means that the last result was bad.
-  fileprivate var isFailing: Bool { self == .down || self == .unreachable }
+  var isFailure: Bool { self == .down || self == .unreachable }
 }

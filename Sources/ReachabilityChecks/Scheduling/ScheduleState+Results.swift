@@ -118,9 +118,9 @@ extension ScheduleState {
     return nil
   }
 
-  /// Ends a check whose route was missing meanwhile: what it sent or what it waits for is lost, and it would occupy the target
+  /// Ends a check whose route was missing meanwhile, or a parent: what it sent or what it waits for is lost, and it would occupy the target
   /// until its timeout.
-  private mutating func restart(_ entry: ScheduleEntry, _ run: Int, _ slot: ScheduleEntry.Slot) {
+  mutating func restart(_ entry: ScheduleEntry, _ run: Int, _ slot: ScheduleEntry.Slot) {
     outdatedRuns.append(CheckRun(entry: entry, number: run))
     release(slot, of: entry)
     entry.activity = .idle

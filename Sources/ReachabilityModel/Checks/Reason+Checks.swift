@@ -32,6 +32,8 @@ extension Reason {
   public static let slow = Reason(rawValue: "slow")
   /// The deadline expired after the connection was established.
   public static let timeout = Reason(rawValue: "timeout")
+  /// A registered target that it depends on fails (``TargetDefinition/dependsOn``); of targets only, not of one check.
+  public static let dependencyDown = Reason(rawValue: "dependencyDown")
   /// The policy denies this caller this address.
   public static let policyDenied = Reason(rawValue: "policyDenied")
   /// The process or the system has no descriptor left for the check (EMFILE, ENFILE).

@@ -49,6 +49,8 @@ public struct TargetStatus: Hashable, Sendable {
   /// Whether these results are `up`.
   private var contraryResultsAreUp = false
   private var flaps = FlapWindow()
+  /// The number of failures since the last good result that came while no entry of `dependsOn` was broken.
+  private var ownFailures = 0
   /// The reason of a change to `down` that is held until the parents are known.
   private var held: HeldChange?
 
@@ -60,8 +62,6 @@ public struct TargetStatus: Hashable, Sendable {
   public var isPending: Bool { contraryResults > 0 || isWaitingForDependency }
   /// Whether a change to `down` is held until the results of the parents are known.
   public var isWaitingForDependency: Bool { held != nil }
-  /// Whether results since a parent has recovered contradict the state.
-  package var hasContraryResults: Bool { contraryResults > 0 }
   /// Whether the state changes so often that it is not meaningful.
   public var isFlapping: Bool { flaps.isFlapping }
 
@@ -102,7 +102,7 @@ public struct TargetStatus: Hashable, Sendable {
     guard state != .paused else { return }
     lastResult = result
     switch result.state {
-    case .up: consecutiveFailures = 0
+    case .up: (consecutiveFailures, ownFailures) = (0, 0)
     case .down, .unknown: consecutiveFailures += 1
     case .unreachable: break
     }
@@ -126,30 +126,40 @@ public struct TargetStatus: Hashable, Sendable {
   private mutating func takeFailure(
     _ reason: Reason?, _ definition: TargetDefinition, brokenBy root: String?, at time: Timestamp
   ) {
+    if root == nil { ownFailures += 1 }
     if state == .unreachable, let root {
-      // It says nothing about the target: what was counted while no entry was broken stays.
-      (self.reason, dependency) = (.dependencyDown, root)
-      held = nil
+      // It says nothing about the target.
+      transition(.unreachable, .dependencyDown, at: time)
+      dependency = root
       return
     }
     // While a change is held, further failures neither count nor prolong it.
     guard held == nil else { return }
     contraryResults = contraryResultsAreUp ? 1 : contraryResults + 1
     contraryResultsAreUp = false
-    if state == .unknown || contraryResults >= definition.fall { held = HeldChange(reason: reason) }
+    // They add up over several recoveries of a parent that flaps, and only a good result ends that.
+    let failures = self.reason == .dependencyDown ? ownFailures : contraryResults
+    if state == .unknown || failures >= definition.fall { held = HeldChange(reason: reason) }
   }
 
   /// Completes a change to `down` that is held; nothing happens when none is.
   ///
   /// - Parameters:
-  ///   - root: the target at the root of the outage that is the cause; nil when the failure is the target's own.
+  ///   - root: the target at the root of the outage that is the cause; nil when all entries are intact.
+  ///   - definition: the target.
   ///   - time: the present time.
-  public mutating func decide(brokenBy root: String?, at time: Timestamp) {
+  public mutating func decide(brokenBy root: String?, _ definition: TargetDefinition, at time: Timestamp) {
     guard let change = held else { return }
-    guard let root else { return transition(.down, change.reason, at: time) }
-    let counted = state == .unreachable ? contraryResults : 0
+    guard let root else {
+      guard ownFailures >= (state == .unknown ? 1 : definition.fall) else {
+        // An outage that has ended meanwhile explains the others.
+        (held, contraryResults) = (nil, max(1, ownFailures))
+        return
+      }
+      return transition(.down, change.reason, at: time)
+    }
     transition(.unreachable, .dependencyDown, at: time)
-    (dependency, contraryResults) = (root, counted)
+    dependency = root
   }
 
   /// Ends a change to `down` that is held, without it: the target is changed.

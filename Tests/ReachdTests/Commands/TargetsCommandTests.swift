@@ -36,6 +36,36 @@ import Testing
     #expect(document["targets"]?.elements?.map { $0["id"]?.text } == ["db", "rest"])
   }
 
+  @Test func dependenciesAreRegisteredListedAndRemoved() throws {
+    let reloadable = try ReloadableService(
+      """
+      targets:
+        - { id: router, target: "tcp://127.0.0.1:1", interval: 1s, timeout: 500ms, fastInterval: 100ms }
+        - { id: shop, target: "tcp://127.0.0.1:1", interval: 1s, timeout: 500ms, dependsOn: [router] }
+      policy: { allow: [127.0.0.0/8] }
+      """)
+    let url = reloadable.service.url
+    func run(_ arguments: String...) throws -> (end: Child.End, output: String, errors: String) {
+      try Program.run(["targets"] + arguments + ["--url", url])
+    }
+    let made = try run("add", "own", "tcp://127.0.0.1:1", "--depends-on", "router|shop", "--depends-on", "shop")
+    #expect(made.end == .exited(0), "\(made.errors)")
+    #expect(try run("export").output.contains(#"dependsOn: [{ anyOf: ["router", "shop"] }, "shop"]"#))
+    let refused = try run("add", "bad", "tcp://127.0.0.1:1", "--depends-on", "roter")
+    #expect(refused.end == .exited(1) && refused.errors.contains(#"there is no target "roter""#), "\(refused.errors)")
+    let wrong = try run("add", "bad", "tcp://127.0.0.1:1", "--depends-on", "A")
+    #expect(wrong.end == .exited(64) && wrong.errors.contains("--depends-on: "), "\(wrong.errors)")
+    #expect(try eventually { try list(url).lines.count { $0.contains(" dependencyDown router since ") } == 2 })
+    let tree = try list(url, "--tree").lines.map { $0.prefix { $0 == " " }.count }
+    #expect(tree == [0, 2, 2])
+    #expect(try list(url, "--tree").lines.first?.hasPrefix("down router ") == true)
+    #expect(try list(url, "--tree", "--json").end == .exited(64))
+    _ = try run("add", "base", "tcp://127.0.0.1:1")
+    _ = try run("add", "own", "tcp://127.0.0.1:1", "--depends-on", "base", "--replace")
+    #expect(try run("rm", "base").errors.contains("targets depend on base: own"))
+    #expect(try run("rm", "base", "--force").end == .exited(0))
+  }
+
   @Test func stateIsExplained() throws {
     let reloadable = try ReloadableService("targets: [{ id: db, target: 'tcp://127.0.0.1:1' }]\n")
     let url = reloadable.service.url

@@ -22,7 +22,7 @@ export const ZH = {
     hostUnreachable: "主机不可达", refused: "连接被拒绝", connectTimeout: "连接超时", reset: "连接被重置",
     tlsHandshake: "TLS 握手失败", certificateExpired: "证书已过期", certificateUntrusted: "证书不受信任",
     certificateNameMismatch: "证书名称不符", httpStatus: "HTTP 状态码不符", httpBody: "内容不符", bodyTooLong: "正文过长", noReply: "无应答",
-    packetLoss: "丢包", slow: "响应过慢", timeout: "超时", policyDenied: "策略禁止", descriptorLimit: "文件描述符耗尽",
+    packetLoss: "丢包", slow: "响应过慢", timeout: "超时", dependencyDown: "依赖项故障", policyDenied: "策略禁止", descriptorLimit: "文件描述符耗尽",
     cancelled: "已取消", starting: "正在启动", kernelUnavailable: "内核不可用",
   },
   causes: {
@@ -38,7 +38,7 @@ export const ZH = {
     running: "reachd 已启动", stopped: "reachd 已停止", open: "已开启", closed: "已关闭",
   },
   steps: {
-    policy: "策略", link: "链路", address: "地址", route: "路由", dns: "域名", icmp: "ICMP", tcp: "TCP", tls: "TLS",
+    policy: "策略", link: "链路", address: "地址", route: "路由", dns: "域名", dependency: "依赖项", icmp: "ICMP", tcp: "TCP", tls: "TLS",
     answer: "应答",
   },
   phases: {

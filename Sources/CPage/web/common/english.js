@@ -30,7 +30,7 @@ export const EN = {
     certificateUntrusted: "certificate not trusted", certificateNameMismatch: "certificate for another name",
     httpStatus: "unexpected HTTP status", httpBody: "unexpected content", bodyTooLong: "body too long", noReply: "no reply",
     packetLoss: "packet loss", slow: "slower than allowed", timeout: "timed out",
-    policyDenied: "denied by the contact policy", descriptorLimit: "out of file descriptors", cancelled: "cancelled",
+    dependencyDown: "a dependency fails", policyDenied: "denied by the contact policy", descriptorLimit: "out of file descriptors", cancelled: "cancelled",
     starting: "starting", kernelUnavailable: "kernel unavailable",
   },
   causes: {
@@ -48,7 +48,7 @@ export const EN = {
     open: "open", closed: "closed",
   },
   steps: {
-    policy: "policy", link: "link", address: "address", route: "route", dns: "name", icmp: "ICMP", tcp: "TCP",
+    policy: "policy", link: "link", address: "address", route: "route", dns: "name", dependency: "dependencies", icmp: "ICMP", tcp: "TCP",
     tls: "TLS", answer: "answer",
   },
   phases: {
