@@ -99,7 +99,7 @@ public final class EventLog: Sendable {
   /// The id after which every entry is still stored.
   public var startID: UInt64 { ring.withLock { $0.startID } }
 
-  /// The check of the first stored entry with an id; nil if there is none.
+  /// The check of the first stored entry with an id, or of the last evicted one; nil if there is none.
   public func check(of id: UInt64) -> UInt32? {
     ring.withLock { $0.check(of: id) }
   }

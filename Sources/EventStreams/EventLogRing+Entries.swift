@@ -7,7 +7,7 @@ extension EventLogRing {
       guard batch.isEmpty || batch.count + next.length <= batch.fill else { break }
       let place = unsafe batch.add(
         .init(index: cursor.index, id: next.id, kind: next.kind, next.labels, start: batch.count, next.length))
-      unsafe copy(next.start, next.length, to: place)
+      unsafe bytes.copy(next.start, next.length, to: place)
       cursor.pass(next.id)
     }
     return true
@@ -40,12 +40,13 @@ extension EventLogRing {
     guard selection.wants(kind: entry.kind, entry.labels) else { return nil }
     let (start, length) = entry.span(.content)
     var content = [UInt8](repeating: 0, count: length)
-    unsafe content.withUnsafeMutableBytes { unsafe copy(start, length, to: $0) }
+    unsafe content.withUnsafeMutableBytes { unsafe bytes.copy(start, length, to: $0) }
     return EventLog.Entry(
       id: entry.id, kind: entry.kind, labels: entry.labels, bytes: content, data: entry.data, check: entry.check)
   }
 
   func check(of id: UInt64) -> UInt32? {
+    if id == startID { return startCheck }
     guard id > 0, case .at(let cursor) = cursor(after: id - 1), cursor.index < end else { return nil }
     let found = entry(cursor.index)
     return found.id == id ? found.check : nil

@@ -4,49 +4,40 @@ internal import Glibc
 ///
 /// Not synchronized: the log locks it. Sendable, because no other object refers to its memory.
 @safe struct EventLogRing: ~Copyable, @unchecked Sendable {
-  private(set) var byteCapacity: Int
-  /// The bytes up to which the ring grows before it evicts an entry for lack of space.
-  private let largest: Int
+  /// Grows before an entry is evicted for lack of space.
+  private(set) var bytes: ByteRing
   private let entryCapacity: Int
-  // Allocated with calloc(3): pages that were never written use no memory, so a large capacity is cheap.
-  private var bytes: UnsafeMutableRawPointer
+  // Allocated with calloc(3), as the bytes.
   private let table: UnsafeMutablePointer<Entry>
   /// The numbers of the oldest stored entry and of the next entry, counted from the first entry ever appended.
   private(set) var first: UInt64 = 0
   private(set) var end: UInt64 = 0
-  /// The positions of the oldest stored byte and of the next byte.
-  private var firstByte: UInt64 = 0
-  private(set) var endByte: UInt64 = 0
   /// The id of the last evicted entry, after which every one is stored, and of the last appended entry; the base id before
   /// there is one.
   private(set) var startID: UInt64
   private(set) var lastID: UInt64
+  /// The check of the last evicted entry; nil before there is one.
+  private(set) var startCheck: UInt32?
 
   init(byteCapacity: Int, growingTo largest: Int? = nil, entryCapacity: Int, baseID: UInt64) {
     precondition(byteCapacity > 0 && entryCapacity > 0, "an event log needs room")
-    guard let bytes = unsafe calloc(byteCapacity, 1),
-      let table = unsafe calloc(entryCapacity, MemoryLayout<Entry>.stride)
-    else { preconditionFailure("no memory for an event log") }
-    unsafe self.bytes = bytes
+    guard let table = unsafe calloc(entryCapacity, MemoryLayout<Entry>.stride) else {
+      preconditionFailure("no memory for an event log")
+    }
     unsafe self.table = table.bindMemory(to: Entry.self, capacity: entryCapacity)
-    self.byteCapacity = byteCapacity
-    self.largest = max(byteCapacity, largest ?? 0)
+    bytes = ByteRing(capacity: byteCapacity, growingTo: largest)
     self.entryCapacity = entryCapacity
     startID = baseID
     lastID = baseID
   }
 
-  deinit {
-    unsafe free(bytes)
-    unsafe free(table)
-  }
+  deinit { unsafe free(table) }
 
   var isEmpty: Bool { first == end }
   var count: Int { Int(end - first) }
-  var byteCount: Int { Int(endByte - firstByte) }
   var occupancy: EventLog.Occupancy {
     EventLog.Occupancy(
-      entries: count, entryCapacity: entryCapacity, bytes: byteCount, byteCapacity: byteCapacity, appended: end)
+      entries: count, entryCapacity: entryCapacity, bytes: bytes.count, byteCapacity: bytes.capacity, appended: end)
   }
   var oldestID: UInt64? { isEmpty ? nil : entry(first).id }
   var newestID: UInt64? { isEmpty ? nil : lastID }
@@ -56,61 +47,38 @@ internal import Glibc
     precondition(new.kind <= EventLog.highestKind, "an entry kind is a bit of a 64-bit mask")
     precondition(new.id >= lastID, "ids of an event log never decrease")
     let header = ChunkedCoding.header(of: new.bytes.count)
-    let entry = Entry(new, start: endByte, header: UInt8(header.count))
-    if byteCount + entry.length > byteCapacity { grow(toHold: byteCount + entry.length) }
-    while !isEmpty, count == entryCapacity || byteCount + entry.length > byteCapacity { evict() }
+    let entry = Entry(new, start: bytes.end, header: UInt8(header.count))
+    if bytes.count + entry.length > bytes.capacity { bytes.grow(toHold: bytes.count + entry.length) }
+    while !isEmpty, count == entryCapacity || bytes.count + entry.length > bytes.capacity { evict() }
     lastID = new.id
-    guard entry.length <= byteCapacity else {
+    guard entry.length <= bytes.capacity else {
       // The entry never fits. Every reader that waits for it must see it as evicted.
-      startID = new.id
+      noteEviction(of: entry)
       end += 1
       first = end
       return
     }
     unsafe table[Int(end % UInt64(entryCapacity))] = entry
-    if !new.bytes.isEmpty { for part in [header, new.bytes, ChunkedCoding.lineBreak] { write(part) } }
+    if !new.bytes.isEmpty { for part in [header, new.bytes, ChunkedCoding.lineBreak] { bytes.append(part) } }
     end += 1
-  }
-
-  /// Copies bytes to the end of the ring, which has room for them.
-  private mutating func write(_ new: [UInt8]) {
-    let at = Int(endByte % UInt64(byteCapacity))
-    let beforeWrap = min(new.count, byteCapacity - at)
-    unsafe new.withUnsafeBytes { new in
-      guard let base = new.baseAddress else { return }
-      unsafe memcpy(bytes + at, base, beforeWrap)
-      unsafe memcpy(bytes, base + beforeWrap, new.count - beforeWrap)
-    }
-    endByte += UInt64(new.count)
-  }
-
-  /// Grows the memory to at least twice the size, if the limit and the system allow it.
-  private mutating func grow(toHold needed: Int) {
-    let wider = min(largest, max(needed, byteCapacity * 2))
-    guard wider >= needed, wider > byteCapacity, let space = unsafe calloc(wider, 1) else { return }
-    var position = firstByte
-    while position < endByte {
-      let (from, to) = (Int(position % UInt64(byteCapacity)), Int(position % UInt64(wider)))
-      let part = min(Int(endByte - position), byteCapacity - from, wider - to)
-      unsafe memcpy(space + to, bytes + from, part)
-      position += UInt64(part)
-    }
-    unsafe free(bytes)
-    unsafe bytes = unsafe space
-    byteCapacity = wider
   }
 
   /// Evicts all entries, and counts one that never was, so that also readers of the end see an eviction.
   mutating func restart(baseID id: UInt64) {
     while !isEmpty { evict() }
-    (first, end, startID, lastID) = (end + 1, end + 1, id, id)
+    (first, end, startID, lastID, startCheck) = (end + 1, end + 1, id, id, nil)
   }
 
   private mutating func evict() {
     let oldest = entry(first)
-    startID = oldest.id
-    firstByte = oldest.start + UInt64(oldest.length)
+    noteEviction(of: oldest)
+    bytes.removeBytes(before: oldest.start + UInt64(oldest.length))
     first += 1
+  }
+
+  /// Moves the beginning to an entry; the first one with its id has the check.
+  private mutating func noteEviction(of entry: Entry) {
+    if entry.id != startID { (startID, startCheck) = (entry.id, entry.check) }
   }
 
   func entry(_ number: UInt64) -> Entry {
@@ -135,7 +103,7 @@ internal import Glibc
     guard cursor.index >= first else { return nil }
     guard cursor.index < end else { return 0 }
     // A reader of contents passes over the framing of its entry only with the entry.
-    return Int(endByte - entry(cursor.index).start) - cursor.offset
+    return Int(bytes.end - entry(cursor.index).start) - cursor.offset
   }
 
   /// Moves a cursor past unselected entries; true if a selected one is left or the cursor's entry was evicted.
@@ -165,7 +133,7 @@ internal import Glibc
       if left > space, count > 0 { break }
       let part = min(left, space)
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-      unsafe copy(start + UInt64(cursor.offset), part, to: rest)
+      unsafe bytes.copy(start + UInt64(cursor.offset), part, to: rest)
       count += part
       cursor.offset += part
       if cursor.offset == length {
@@ -188,13 +156,5 @@ internal import Glibc
       if cursor.offset == next.length { cursor.pass(next.id) }
     }
     return left == 0
-  }
-
-  func copy(_ position: UInt64, _ count: Int, to buffer: UnsafeMutableRawBufferPointer) {
-    guard count > 0, let base = buffer.baseAddress else { return }
-    let at = Int(position % UInt64(byteCapacity))
-    let beforeWrap = min(count, byteCapacity - at)
-    unsafe memcpy(base, bytes + at, beforeWrap)
-    unsafe memcpy(base + beforeWrap, bytes, count - beforeWrap)
   }
 }

@@ -290,4 +290,10 @@ struct EventLogTests {
       #expect(log.oldestID == kept.first?.id)
     }
   }
+
+  @Test func theCheckOfTheLastEvictedEntryIsKept() {
+    let log = EventLog(entryCapacity: 2)
+    log.append(contentsOf: [1, 2, 2, 3].map { EventLog.Entry(id: $0, kind: 0, bytes: [1], check: UInt32($0) * 10) })
+    #expect((0...3).map { log.check(of: $0) } == [nil, nil, 20, 30])
+  }
 }

@@ -60,6 +60,17 @@ struct FleetResumeTests {
     #expect(resume(window, 0, check: 0) == .gap(.tooOld))
   }
 
+  @Test("The event before the oldest is compared if its check is kept", arguments: [true, false])
+  func evicted(isComplete: Bool) {
+    func resume(check: UInt32, kept: UInt32?) -> FleetResume {
+      FleetResume(
+        after: FleetEventID(epoch: 7, number: 512, check: check), epoch: 7, folded: 10, isComplete: isComplete,
+        oldest: 512, check: { $0 == 512 ? kept : nil })
+    }
+    #expect(resume(check: 2, kept: 2) == .replay && resume(check: 3, kept: nil) == .replay)
+    #expect(resume(check: 3, kept: 2) == (isComplete ? .gap(.otherHistory) : .wait))
+  }
+
   @Test("Ids are read strictly", arguments: ["", "0-1-2", "0000000a-1", "0000000a-+1-00000000", "0000000A-1-00000000"])
   func ids(_ text: String) { #expect(FleetEventID(text) == nil) }
 

@@ -27,14 +27,15 @@ public enum FleetResume: Hashable, Sendable {
   ///   - folded: the stream sequence of the last message that the replica has read.
   ///   - isComplete: whether the replica has read everything that the present stream has.
   ///   - oldest: the number after which the replica has all events.
-  ///   - check: the check of the event with a number; nil when there is no event with it.
+  ///   - check: the check of the event with a number; nil when there is no event with it, or its check is not kept.
   public init(
     after id: FleetEventID, epoch: UInt32, folded: UInt64, isComplete: Bool, oldest: UInt64,
     check: (UInt64) -> UInt32?
   ) {
     let isKept = id.epoch == epoch && id.number >= oldest
-    // The event before the oldest is not kept; everything after it is.
-    if isKept, id.number == oldest || check(id.number) == id.check {
+    let check = check(id.number)
+    // The event before the oldest is not kept, and its check may not be; everything after it is.
+    if isKept, check == id.check || check == nil && id.number == oldest {
       self = .replay
     } else if !isComplete || id.epoch == epoch && id.sequence > folded {
       self = .wait
