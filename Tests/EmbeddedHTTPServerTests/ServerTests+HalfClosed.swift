@@ -98,8 +98,7 @@ extension ServerTests {
         let answer = try client.receiveAll()
         #expect(answer.contains(" 202 ") && answer.hasSuffix("\r\n\r\nhere"))
       }
-      #expect(fixture.eventually { $0.connections == 1 })
-      #expect(fixture.server.counters.bodyBytes == 80)
+      #expect(fixture.eventually { $0.connections == 1 && $0.bodyBytes == 80 })
       withExtendedLifetime(other) {}
     }
 

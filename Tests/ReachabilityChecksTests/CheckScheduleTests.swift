@@ -40,6 +40,8 @@ struct CheckScheduleTests {
     schedule.put(try definition("db"))
     try await state(of: "db", becomes: .up)
     bench.kernel.change { $0.addInterface(3, "eth1", addresses: ["10.1.0.5/24"]) }
+    // A change is visible before its event is delivered.
+    #expect(await eventually { () async in recorder.updates.compactMap(\.transition).count == 3 })
     let transitions = recorder.updates.compactMap(\.transition)
     #expect(transitions.map(\.kind) == [.target, .target, .interface])
     #expect(transitions.map(\.sequence) == [2, 3, 4])
@@ -165,7 +167,7 @@ struct CheckScheduleTests {
     #expect(await eventually { () async in !prober.open.isEmpty })
     prober.answer { _ in Self.result(.up) }
     try await state(of: "db", becomes: .up)
-    #expect(outcomes.withLock { $0 } == [.up, .up])
+    #expect(await eventually { () async in outcomes.withLock { $0 } == [.up, .up] })
     #expect(ask())
     #expect(await eventually { () async in !prober.open.isEmpty })
     _ = schedule.pause("db")

@@ -59,6 +59,6 @@ extension CheckScheduleTests {
       }
     }
     for id in ["db", "own"] { try await state(of: id, becomes: .down) }
-    #expect(failed.withLock(\.self) == ["db"])
+    #expect(await eventually { () async in failed.withLock(\.self) == ["db"] })
   }
 }

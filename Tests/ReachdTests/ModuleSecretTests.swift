@@ -168,7 +168,7 @@ import Testing
     try reloadable.reload(module("hosts: any"))
     #expect(eventually { reloadable.service.child.errors.contains(text) })
     let service = try RunningService(["--drain-delay", "0s", "--config", file.path])
-    #expect(service.child.errors.contains(text))
+    #expect(eventually { service.child.errors.contains(text) })
   }
 }
 

@@ -29,7 +29,11 @@ import Testing
     let ids = try ask(service, "/targets")["targets"]?.elements?.compactMap { $0["id"]?.text }
     #expect(ids == ["a", "b", "c", "one"], "the old configuration stays in force")
     #expect(try reloadable.get("/readyz?verbose").text.contains("failed"))
-    let line = service.child.errors.split(separator: "\n").first { $0.contains("configuration not reloaded") }
+    var line: Substring?
+    eventually {
+      line = service.child.errors.split(separator: "\n").first { $0.contains("configuration not reloaded") }
+      return line != nil
+    }
     #expect(line?.contains(" error ") == true && line?.contains("limits.targets") == true, "\(line ?? "no line")")
     // Its reservation is released, and a limit raised by the same file applies.
     #expect(try ask(service, "/targets/a/pause", "-X POST")["state"]?.text == "paused")

@@ -34,7 +34,7 @@ import Testing
     #expect(try ask(reloadable, "/targets/kept") == before)
     let ids = try ask(reloadable, "/targets")["targets"]?.elements?.compactMap { $0["id"]?.text }
     #expect(ids == ["changed", "kept", "new", "own"])
-    #expect(reloadable.service.child.errors.contains("configuration reloaded changed=targets"))
+    #expect(eventually { reloadable.service.child.errors.contains("configuration reloaded changed=targets") })
     // An invalid one changes nothing.
     try reloadable.reload("targets:\n  - { id: new, target: 'route://127.0.0.1' }\n  - { id: bad }\n")
     #expect(try reloadable.total("failure") == 1)

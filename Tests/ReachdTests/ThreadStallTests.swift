@@ -40,7 +40,7 @@ import Testing
     // A short stall is a warning.
     #expect(stalled.status == 200)
     #expect(stalled.text.contains(#/\[!\] threads stalled: checks for [0-9]+ s\n/#), "\(stalled.text)")
-    #expect(service.child.errors.contains("thread stalled"))
+    #expect(eventually { service.child.errors.contains("thread stalled") })
 
     #expect(unsafe unlink(control) == 0)
     #expect(try eventually(within: patience) { try value(service, "reachd_thread_stalled_seconds") == 0 })

@@ -126,7 +126,7 @@ struct DirectoryTests {
     #expect(fixture.data.names.contains { $0.hasPrefix("reachd.db.damaged-") })
     let reader = try second.events(after: snapshot.id)
     #expect(try reader.next()?.name == "gap")
-    #expect(second.child.errors.contains("set aside"))
+    #expect(eventually { second.child.errors.contains("set aside") })
     try second.terminate()
     #expect(try fixture.sqlite("PRAGMA integrity_check") == "ok\n")
   }

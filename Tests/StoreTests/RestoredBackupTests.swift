@@ -171,10 +171,11 @@ struct RestoredBackupTests {
     try first.terminate()
     try shell("cd \(fixture.data.path); \(loss)")
     let second = try fixture.start()
-    #expect(second.child.errors.contains("the database of the last run is missing"), "\(second.child.errors)")
+    #expect(
+      eventually { second.child.errors.contains("the database of the last run is missing") }, "\(second.child.errors)")
     try second.terminate()
     let third = try fixture.start()
-    #expect(third.child.errors.contains("end=clean"), "\(third.child.errors)")
+    #expect(eventually { third.child.errors.contains("end=clean") }, "\(third.child.errors)")
     try third.terminate()
   }
 }

@@ -39,7 +39,8 @@ struct StartTests {
     #expect(try reader.next()?.id?.prefix(8) != snapshot.id?.prefix(8))
     #expect(try third.get("/targets/t0").status == 200)
     #expect(try JSONValue(third.get("/targets/t1").text)["state"]?.text == "paused")
-    #expect(third.child.errors.contains("the database was set aside as=\(name)"), "\(third.child.errors)")
+    #expect(
+      eventually { third.child.errors.contains("the database was set aside as=\(name)") }, "\(third.child.errors)")
     try third.terminate()
     #expect(try fixture.sqlite("SELECT count(*) FROM target") == "3\n")
     #expect(try fixture.sqlite("SELECT id, epoch, cursor FROM webhook") == "ops|6f1c2a90|7\n")

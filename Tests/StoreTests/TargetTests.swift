@@ -54,7 +54,7 @@ struct StoredTargetTests {
     let second = try fixture.start(configuration: policy)
     #expect(try eventually { try target(second, "a").document["lastCheck"]?["reason"]?.text == "policyDenied" })
     #expect(try target(second, "a").document["module"]?.text == "quick")
-    #expect(second.child.errors.contains("not configured any more"))
+    #expect(eventually { second.child.errors.contains("not configured any more") })
     try second.terminate()
     let third = try fixture.start(configuration: modules)
     #expect(try eventually { try target(third, "a").document["lastCheck"]?["reason"]?.text == "refused" })

@@ -109,17 +109,13 @@ public final class Child: Sendable {
   /// - Throws: a ``TestError`` when it still runs at the deadline; it is killed then.
   @discardableResult
   public func wait(within deadline: Duration = .seconds(30)) throws(TestError) -> End {
-    let limit = ContinuousClock.now + deadline
-    while ContinuousClock.now < limit {
-      if let end = poll() {
-        // A grandchild may keep the pipes open; its output is not waited for long.
-        eventually(within: .seconds(2)) { self.collector.isAtEnd }
-        return end
-      }
-      usleep(500)
+    guard eventually(within: deadline, { self.poll() != nil }), let end = poll() else {
+      kill()
+      throw TestError("process \(id) still runs after \(deadline): \(errors)")
     }
-    kill()
-    throw TestError("process \(id) still runs after \(deadline): \(errors)")
+    // A grandchild may keep the pipes open; its output is not waited for long.
+    eventually(within: .seconds(2)) { self.collector.isAtEnd }
+    return end
   }
 
   private static func makePipe() throws(TestError) -> (reading: Int32, writing: Int32) {

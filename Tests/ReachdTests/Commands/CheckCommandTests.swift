@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func waitEndsWhenThePortAnswers() throws {
-    let port = try Self.freePort()
+    let port = try Loopback.closedPort()
     let waiting = try Program.start(["wait", "tcp://127.0.0.1:\(port)", "--timeout", "60s"])
     pause(.milliseconds(300), because: "it is refused at least once")
     #expect(waiting.poll() == nil)
@@ -113,13 +113,5 @@ import Testing
     let (_, output, _) = try Program.shell("curl -s -w '\\n%{http_code}' '\(url)'")
     let lines = output.split(separator: "\n")
     return (Int(lines.last ?? "") ?? 0, try JSONValue(lines.dropLast().joined(separator: "\n")))
-  }
-
-  /// A port without a listener.
-  private static func freePort() throws -> Int {
-    let service = try RunningService()
-    let port = try #require(Int(service.url.split(separator: ":").last ?? ""))
-    try service.terminate()
-    return port
   }
 }

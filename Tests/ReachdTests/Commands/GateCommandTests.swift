@@ -135,11 +135,11 @@ import Testing
     #expect(try gate(reloadable.service) == before)
     try wait(reloadable.service, "new", toBe: "open")
     #expect(try gate(reloadable.service, "gone")["code"]?.text == "notFound")
-    #expect(reloadable.service.child.errors.contains("configuration reloaded changed=gates"))
+    #expect(eventually { reloadable.service.child.errors.contains("configuration reloaded changed=gates") })
     try reloadable.reload("gates: { app: { targets: [db] }, new: { select: { tier: backend } } }\n")
     #expect(try gate(reloadable.service)["reason"]?.text == "notRegistered")
     #expect(try gate(reloadable.service, "new")["reason"]?.text == "noMembers")
-    #expect(reloadable.service.child.errors.contains("a gate names targets that do not exist"))
+    #expect(eventually { reloadable.service.child.errors.contains("a gate names targets that do not exist") })
   }
 
   // MARK: - Restarts

@@ -12,9 +12,9 @@ import Testing
   ) { try Program.run(["targets"] + arguments + ["--url", service.url]) }
 
   /// A service that accepts changes of targets from loopback clients.
-  private func service() throws -> (RunningService, TemporaryFile) {
+  private func service(port: UInt16 = 0) throws -> (RunningService, TemporaryFile) {
     let file = try TemporaryFile("access: { checks: open }\n")
-    return (try RunningService(["--config", file.path]), file)
+    return (try RunningService(listen: ["127.0.0.1:\(port)"], ["--config", file.path]), file)
   }
 
   @Test func targetIsAddedChangedAndRemoved() throws {
@@ -75,7 +75,9 @@ import Testing
   }
 
   @Test func watchFollowsAService() throws {
-    let (service, _) = try service()
+    // No port that the connections of the watch can have themselves.
+    let port = try Loopback.closedPort()
+    let (service, _) = try service(port: port)
     let watch = try Program.start(["watch", "--url", service.url])
     #expect(eventually { watch.output.contains(#/^\d{4}-\d\d-\d\dT[0-9:.]+Z (reachable|notReachable) /#) })
     let host = try Program.start([
@@ -85,7 +87,6 @@ import Testing
     let line = try #require(host.output.split(separator: "\n").first { $0.hasPrefix("{\"type\":\"host\"") })
     #expect(try JSONValue(String(line))["host"]?["status"]?.text == "reachable")
     host.kill()
-    let port = try #require(service.url.split(separator: ":").last)
     // The command reconnects, and ends with its signal only.
     try service.terminate()
     #expect(eventually { watch.errors.contains("reconnecting") }, "\(watch.errors)")

@@ -200,7 +200,7 @@ struct FleetReadinessTests {
     late.start()
     #expect(try service.ask("/readyz").status == 503)
     #expect(eventually { late.snapshot.problem != nil })
-    #expect(try service.ask("/readyz?verbose").text.contains("no quorum"))
+    #expect(try eventually { try service.ask("/readyz?verbose").text.contains("no quorum") })
   }
 
   @Test("An engine that answers and does not store is a problem, and the refusals are counted")

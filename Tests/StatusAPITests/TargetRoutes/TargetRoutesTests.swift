@@ -114,6 +114,11 @@ import Testing
   @Test func listAndStreamAgree() throws {
     _ = try ask("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1"}"#)
     try service.wait(for: "db", toBe: "up")
+    // A state is visible before its event is published.
+    func isPublished() throws -> Bool {
+      try service.ask("/events", ["Accept": "application/json"]).array().contains { $0["to"] as? String == "up" }
+    }
+    #expect(try eventually { try isPublished() })
     let position = try #require(try ask("GET", "/targets").headers["Last-Event-ID"])
     #expect(try ask("GET", "/targets/db").headers["Last-Event-ID"] == position)
     _ = try ask("PUT", "/targets/late", #"{"target": "tcp://10.0.0.9:2", "paused": true}"#)
