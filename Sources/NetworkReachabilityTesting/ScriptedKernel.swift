@@ -17,60 +17,13 @@ public import ReachabilityModel
 ///
 /// Several monitors may use the same script, started or not: each receives every change.
 public final class ScriptedKernel: Sendable {
-  let guarded: Locked<Guarded>
-
-  struct Guarded {
-    var script: KernelScript
-    /// The observers, in the order of their starts.
-    var sessions: [Session] = []
-    var sessionCount = 0
-    var uptime = Duration.seconds(1000)
-    var startError: KernelError?
-    var lookUpCount = 0
-
-    var now: Timestamp {
-      let (seconds, attoseconds) = uptime.components
-      return Timestamp(microseconds: bootTime + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-    }
-
-    /// Changes one session; nil when it has ended.
-    mutating func withSession<Result>(_ number: Int, _ body: (inout Session) -> Result) -> Result? {
-      sessions.firstIndex { $0.number == number }.map { body(&sessions[$0]) }
-    }
-
-    /// The session with the first deadline.
-    var nextDeadline: (number: Int, deadline: Duration)? {
-      sessions.compactMap { session in session.deadline.map { (session.number, $0) } }.min { $0.1 < $1.1 }
-    }
-
-    mutating func withSessions(_ body: (inout Session) -> Void) {
-      for index in sessions.indices { body(&sessions[index]) }
-    }
-  }
-
-  /// The state of one observer, from its start to the stop.
-  struct Session {
-    let number: Int
-    let observer: any KernelObserver
-    var deadline: Duration?
-    var isDelivering = false
-    /// The causes of a reading that was requested during a delivery.
-    var next: Set<Cause>?
-    /// The next reading is an audit.
-    var isAudit = false
-    var differences = 0
-    /// The announced changes that were not read yet.
-    var changes = RouteChanges(isAny: true)
-  }
-
-  /// 2026-01-01T00:00:00Z less the uptime at the start, so that tests see round times.
-  private static let bootTime: Int64 = 1_767_225_600_000_000 - 1_000_000_000
+  private let guarded: Locked<ScriptedKernelState>
 
   /// A kernel with a loopback interface, or with a script.
   public init(_ script: KernelScript? = nil) {
     var loopback = KernelScript()
     loopback.addLoopback()
-    guarded = Locked(Guarded(script: script ?? loopback))
+    guarded = Locked(ScriptedKernelState(script: script ?? loopback))
   }
 
   // MARK: - Test control
@@ -159,4 +112,78 @@ public final class ScriptedKernel: Sendable {
 
   /// The number of calls that looked up routes.
   public var lookUpCount: Int { guarded.withLock(\.lookUpCount) }
+}
+
+extension ScriptedKernel {
+  /// Delivers a reading to every observer, in the order of their starts.
+  private func deliver(_ causes: Set<Cause>) {
+    for number in guarded.withLock({ $0.sessions.map(\.number) }) { deliver(causes, to: number) }
+  }
+
+  /// Delivers a reading to one observer, followed by those that were requested meanwhile.
+  private func deliver(_ causes: Set<Cause>, to number: Int) {
+    guard let observer = guarded.withLock({ $0.beginDelivery(number, causes) }) else { return }
+    var causes: Set<Cause>? = causes
+    while let now = causes {
+      let deadline = read(for: observer, number, now)
+      causes = guarded.withLock { $0.endDelivery(number, deadline: deadline) }
+    }
+  }
+
+  private func read(for observer: any KernelObserver, _ number: Int, _ causes: Set<Cause>) -> Duration? {
+    var (script, survey, time) = guarded.withLock { ($0.script, $0.survey(for: number), $0.now) }
+    if observer.needsRouteBlocks(for: survey, isAfterLoss: survey.changes.isAny) {
+      survey.changes.allBlocks = script.blocks
+    }
+    let answers = Dictionary(
+      observer.routeQueries(for: survey).map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
+    let reading = KernelReading(
+      tables: survey.tables, answers: answers, causes: causes, uptime: survey.uptime, time: time)
+    if survey.isAudit {
+      let differences = observer.differences(in: reading)
+      _ = guarded.withLock { $0.withSession(number) { $0.differences = differences } }
+    }
+    return observer.ingest(reading)
+  }
+}
+
+extension ScriptedKernel: KernelSource {
+  /// Delivers the first reading, or throws the error of ``refuseStart(_:)``.
+  ///
+  /// Unlike a real source, it may be started repeatedly, for any number of observers.
+  package func start(_ observer: any KernelObserver) throws(KernelError) {
+    if let error = guarded.withLock(\.startError) { throw error }
+    let number = guarded.withLock { $0.add(observer) }
+    deliver([], to: number)
+  }
+
+  /// Delivers a reading to every observer.
+  public func refresh() { deliver([]) }
+
+  /// Answers from the script.
+  package func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
+    let script = guarded.withLock { guarded in
+      guarded.lookUpCount += queries.count
+      return guarded.script
+    }
+    return Dictionary(queries.map { ($0, script.answer($0)) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// A script never waits.
+  package var answersImmediately: Bool { true }
+
+  /// A script is never blocked.
+  package var timeSinceProgress: Duration { .zero }
+
+  /// Releases every observer; a reading that is being delivered on another thread may still reach one.
+  package func stop() { end { _ in true } }
+
+  /// Releases one observer; a reading that is being delivered on another thread may still reach it.
+  package func stop(for observer: any KernelObserver) { end { $0.observer === observer } }
+
+  private func end(_ matches: (ScriptedKernelState.Session) -> Bool) {
+    // Released outside the lock, because the observers may be deinitialized.
+    let ended = guarded.withLock { $0.remove(where: matches) }
+    withExtendedLifetime(ended) {}
+  }
 }

@@ -9,7 +9,6 @@ internal import ReachabilityModel
 ///
 /// Confined to the prober's thread, to which the caller passes it (``ProberInbox``).
 final class ProberCheck: @unchecked Sendable {
-  /// The state of the check.
   enum Step {
     /// It is in the queue of a limiter, because the limit is reached.
     case waiting
@@ -27,7 +26,6 @@ final class ProberCheck: @unchecked Sendable {
 
   let id: UInt64
   let request: CheckRequest
-  /// Whether an address may be contacted.
   let decision: @Sendable (IPAddress, UInt16?) -> ContactDecision
   let completion: @Sendable (CheckResult) -> Void
 
@@ -156,7 +154,6 @@ extension CheckRequest {
   /// The timeout, limited to values that the kernel's clocks support.
   var boundedTimeout: Duration { min(max(timeout, .milliseconds(1)), Limits.longestTimeout) }
 
-  /// The peer of a literal address.
   func peer(_ address: IPAddress) -> SocketPeer {
     SocketPeer(
       address: address, port: target.port ?? 0, scope: address.isLinkLocal && address.family == .ipv6 ? scope : 0)

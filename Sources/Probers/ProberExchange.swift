@@ -7,7 +7,6 @@ internal import ReachabilityModel
 /// Confined to the prober's thread. It ends with exactly one call of ``ProberLoop/conclude(_:_:)``, from any of these
 /// functions.
 protocol ProberExchange: AnyObject {
-  /// Starts the exchange.
   func begin()
   /// Called when a limiter has admitted the check again, which had to wait before it contacted another address.
   func resume()

@@ -22,7 +22,7 @@ final class ProberInbox: Sendable {
   private struct State {
     var lastID: UInt64 = 0
     /// Opened with the prober, because the process may drop the privilege; the thread takes ownership.
-    var echoSockets: [ICMPEchoSocket.Opened]
+    var echoSockets: [ICMPEchoPackets.Opened]
   }
 
   let resolver: Resolver
@@ -40,7 +40,7 @@ final class ProberInbox: Sendable {
   init(_ name: String, resolver: Resolver, opensEchoSockets: Bool) {
     self.resolver = resolver
     thread = MailboxThread(name, eventCapacity: Limits.proberEvents)
-    let sockets = [false, true].map { opensEchoSockets ? ICMPEchoSocket.open(ipv6: $0) : .refused(EBADF) }
+    let sockets = [false, true].map { opensEchoSockets ? ICMPEchoPackets.open(ipv6: $0) : .refused(EBADF) }
     state = Locked(State(echoSockets: sockets))
   }
 
@@ -49,7 +49,7 @@ final class ProberInbox: Sendable {
   }
 
   /// Called by the thread, which owns the socket from then on.
-  func takeEchoSocket(ipv6: Bool) -> ICMPEchoSocket.Opened {
+  func takeEchoSocket(ipv6: Bool) -> ICMPEchoPackets.Opened {
     state.withLock { state in
       defer { state.echoSockets[ipv6 ? 1 : 0] = .refused(EBADF) }
       return state.echoSockets[ipv6 ? 1 : 0]
@@ -101,7 +101,6 @@ final class ProberInbox: Sendable {
     }
   }
 
-  /// The timers of the thread.
   var setTimers: [ProberTimer] { timers.withLock { $0.compactMap(\.timer) } }
 
   /// Makes the thread read the timers, and starts it if it does not run.

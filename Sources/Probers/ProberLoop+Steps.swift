@@ -8,7 +8,7 @@ extension ProberLoop {
     if case .address(let address) = check.request.target.host.remote {
       selectPeers(check, [check.request.peer(address)])
     } else {
-      proceed(check, resolverLimiter.acquire(check.id)) { resolve(check) }
+      proceed(check, limiters.names.acquire(check.id)) { resolve(check) }
     }
   }
 
@@ -82,7 +82,7 @@ extension ProberLoop {
   }
 
   private func releaseResolver() {
-    admit(resolverLimiter.release { checks[$0] != nil })
+    admit(limiters.names.release { checks[$0] != nil })
   }
 
   private static func finding(_ failure: HostResolutionFailure) -> ProberResult {
@@ -119,7 +119,7 @@ extension ProberLoop {
   func requestSlot(_ check: ProberCheck) {
     guard let address = check.candidates.first?.address else { return }
     check.limitedAddress = address
-    proceed(check, slots.acquire(check, address)) {
+    proceed(check, limiters.slots.acquire(check, address)) {
       check.hasSlot = true
       startExchange(check)
     }
@@ -139,9 +139,9 @@ extension ProberLoop {
       check.hasSlot = false
       return .granted
     }
-    guard isFirst else { return slots.acquireIfFree(check, address) ? .granted : .refused }
+    guard isFirst else { return limiters.slots.acquireIfFree(check, address) ? .granted : .refused }
     check.limitedAddress = address
-    let admission = slots.acquire(check, address)
+    let admission = limiters.slots.acquire(check, address)
     guard admission != .granted else { return .granted }
     proceed(check, admission) {}
     return .queued
@@ -149,7 +149,7 @@ extension ProberLoop {
 
   /// Releases the slot of an attempt, and admits the checks that waited for it.
   func releaseSlot(_ check: ProberCheck, _ address: IPAddress) {
-    admit(slots.release(check, address) { checks[$0] != nil })
+    admit(limiters.slots.release(check, address) { checks[$0] != nil })
   }
 
   /// Starts or continues the exchange after the limiter of its protocol has admitted the check.
@@ -165,6 +165,13 @@ extension ProberLoop {
     }
     // A connection to this machine is complete here, and needs no timer.
     if check.exchange != nil { setTimer(check) }
+  }
+
+  /// The exchange for a check's protocol; nil for a protocol without a prober.
+  private func exchange(_ check: ProberCheck) -> (any ProberExchange)? {
+    let options = check.request.module.options.value
+    if let dialogue = options.dialogue { return TCPExchange(check, dialogue, self) }
+    return (options as? any ProberOptions)?.exchange(check, self)
   }
 
   /// Releases what a check holds, and admits the checks that waited for it.

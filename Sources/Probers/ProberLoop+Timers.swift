@@ -10,32 +10,7 @@ extension ProberLoop {
     setTimer(check)
   }
 
-  /// Sets the timer of a check to the next time at which it must be handled.
-  func setTimer(_ check: ProberCheck) {
-    // The checks of its addresses have timers.
-    guard check.step != .gathering else { return }
-    timers.set(.check(check.id), at: check.nextMoment)
-  }
-
-  /// Sets the timer of a group of libcurl's transfers; nil for none.
-  func setTimer(_ group: CurlGroup, at moment: MonotonicInstant?) {
-    if let moment {
-      timers.set(.transfers(group.number), at: moment)
-    } else {
-      timers.cancel(.transfers(group.number))
-    }
-  }
-
-  func handleTimers() {
-    while let timer = timers.popExpired(now) {
-      switch timer {
-      case .check(let id): if let check = checks[id] { timerExpired(check) }
-      case .transfers(let number): transfers.groups[number].timerExpired()
-      }
-    }
-  }
-
-  private func timerExpired(_ check: ProberCheck) {
+  func timerExpired(_ check: ProberCheck) {
     if check.due <= now {
       overdue(check)
     } else if let wake = check.wakeTime, wake <= now {

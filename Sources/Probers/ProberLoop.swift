@@ -11,32 +11,25 @@ internal import ReachabilityModel
 /// before timers, so that a process that was stopped reads the answers that arrived meanwhile.
 final class ProberLoop {
   let inbox: ProberInbox
-  enum TimerID: Hashable, Sendable {
+  private enum TimerID: Hashable, Sendable {
     /// The deadline of a check, or the wake time of its exchange.
     case check(UInt64)
     /// The timer of a ``CurlGroup``, by its number.
     case transfers(Int)
   }
 
-  let poller: Poller
+  let descriptors: ProberDescriptors
   private let mailbox: Mailbox<ProberInbox.Command>
-  let patterns = ProberPatternCache()
-  let trust = TLSTrustStores()
-  let credentials = TLSCredentials()
-  private(set) lazy var transfers = CurlTransfers(self)
-  var echoSocket4: ICMPEchoSocket?
-  var echoSocket6: ICMPEchoSocket?
+  private(set) lazy var shared = Shared(transfers: CurlTransfers(self))
+  /// Of IPv4 and of IPv6.
+  private var echoSockets: [ICMPEchoSocket?] = [nil, nil]
   var checks: [UInt64: ProberCheck] = [:]
-  var resolverLimiter = ProberConcurrencyLimiter(
-    capacity: Limits.checksResolving, perAddress: .max, queueLimit: Limits.checksWaiting)
-  var slots = ProberSlots()
+  var limiters = Limiters()
   /// Commands that are not handled yet.
   private let commands: ProberCommands
   /// Checks that a limiter has admitted and that have not continued: processed in sequence, without recursion.
   private var admitted: Deque<UInt64> = []
-  var timers = TimerQueue<TimerID>()
-  /// The owners of descriptors, by descriptor.
-  private var handlers: [(any ProberDescriptorHandler)?] = []
+  private var timers = TimerQueue<TimerID>()
   /// Results whose completions run when the state is consistent, because they may call the prober.
   private var completed: [Completed] = []
   private(set) var now = MonotonicInstant.now
@@ -48,7 +41,7 @@ final class ProberLoop {
 
   init(_ inbox: ProberInbox, _ poller: Poller, _ mailbox: Mailbox<ProberInbox.Command>) {
     self.inbox = inbox
-    self.poller = poller
+    descriptors = ProberDescriptors(poller)
     self.mailbox = mailbox
     commands = inbox.commands
   }
@@ -63,7 +56,7 @@ final class ProberLoop {
         handleTimers()
         for timer in inbox.setTimers { timer.fireIfDue(now) }
       }
-      flushEchoes()
+      for socket in echoSockets { socket?.flush() }
       runCompletions()
     }
   }
@@ -75,15 +68,10 @@ final class ProberLoop {
     let earliest = isBusy ? nil : ([timers.earliest] + inbox.setTimers.map(\.earliest)).compactMap(\.self).min()
     let timeout =
       isBusy ? .zero : earliest.map { min(max(.zero, MonotonicInstant.now.duration(to: $0)), Limits.heartbeat) }
-    let count = poller.wait(atMost: timeout)
+    let count = descriptors.wait(atMost: timeout)
     now = .now
     compensateForStall(since: before, timeout)
-    for index in 0..<count {
-      let event = poller[index]
-      guard event.token < UInt64(handlers.count) else { continue }
-      handlers[Int(event.descriptor)]?.ready(event)
-    }
-    return count == poller.capacity
+    return descriptors.handleReady(count)
   }
 
   /// Starts some of the received checks; false if the thread must end.
@@ -113,7 +101,7 @@ final class ProberLoop {
     for case .check(let check) in commands.queue + mailbox.take().messages { checks[check.id] = check }
     for check in Array(checks.values) { conclude(check, .cancelled) }
     runCompletions()
-    transfers.cleanUp()
+    shared.transfers.cleanUp()
   }
 
   /// Continues checks that a limiter has admitted.
@@ -154,39 +142,52 @@ final class ProberLoop {
   /// Ends a check with its result, and admits others.
   func complete(_ check: ProberCheck, _ result: CheckResult) {
     guard checks.removeValue(forKey: check.id) != nil else { return }
-    timers.cancel(.check(check.id))
+    cancelTimer(check)
     if check.parent == nil { completed.append(Completed(completion: check.completion, result: result)) }
     release(check)
     if let parent = check.parent { gather(result, of: check, for: parent) }
   }
-}
 
-// Descriptors.
-extension ProberLoop {
-  /// Watches all changes of a new descriptor for `handler`, until ``close(_:)``.
-  func watch(_ descriptor: Int32, _ handler: any ProberDescriptorHandler) throws(SocketFailure) {
-    register(descriptor, handler)
-    do throws(EventLoopError) {
-      try poller.add(descriptor, .changes)
-    } catch {
-      throw .immediate(error.errno)
+  // MARK: - Sockets and timers
+
+  /// The ICMP socket of a family: the one that was opened with the prober, or a new one.
+  func echoSocket(ipv6: Bool) throws(SocketFailure) -> ICMPEchoSocket {
+    if let known = echoSockets[ipv6 ? 1 : 0] { return known }
+    var opened = inbox.takeEchoSocket(ipv6: ipv6)
+    if opened.descriptor == nil { opened = ICMPEchoPackets.open(ipv6: ipv6) }
+    guard let packets = ICMPEchoPackets(opened, ipv6: ipv6) else {
+      if case .refused(let code) = opened { throw .immediate(code) }
+      throw .immediate(EMFILE)
+    }
+    let socket = ICMPEchoSocket(packets, descriptors)
+    echoSockets[ipv6 ? 1 : 0] = socket
+    return socket
+  }
+
+  /// Sets the timer of a check to the next time at which it must be handled.
+  func setTimer(_ check: ProberCheck) {
+    // The checks of its addresses have timers.
+    guard check.step != .gathering else { return }
+    timers.set(.check(check.id), at: check.nextMoment)
+  }
+
+  /// Sets the timer of a group of libcurl's transfers; nil for none.
+  func setTimer(_ group: CurlGroup, at moment: MonotonicInstant?) {
+    if let moment {
+      timers.set(.transfers(group.number), at: moment)
+    } else {
+      timers.cancel(.transfers(group.number))
     }
   }
 
-  /// Sets the owner of a descriptor that is added to the poller elsewhere; nil for none.
-  func register(_ descriptor: Int32, _ handler: (any ProberDescriptorHandler)?) {
-    while handlers.count <= Int(descriptor) { handlers.append(nil) }
-    handlers[Int(descriptor)] = handler
-  }
+  func cancelTimer(_ check: ProberCheck) { timers.cancel(.check(check.id)) }
 
-  /// Closes a descriptor, which also ends the watching.
-  func close(_ descriptor: Int32) {
-    if Int(descriptor) < handlers.count { handlers[Int(descriptor)] = nil }
-    Glibc.close(descriptor)
+  private func handleTimers() {
+    while let timer = timers.popExpired(now) {
+      switch timer {
+      case .check(let id): if let check = checks[id] { timerExpired(check) }
+      case .transfers(let number): shared.transfers.groups[number].timerExpired()
+      }
+    }
   }
-}
-
-extension Poller.Events {
-  /// All changes; a constant, because its parts are in another module.
-  fileprivate static let changes: Poller.Events = [.readable, .writable, .peerClosed, .edgeTriggered]
 }

@@ -14,7 +14,6 @@ struct ProberTCPSocket {
     case peerMismatch
   }
 
-  /// The purpose of a connection.
   enum Purpose {
     /// To test whether a server listens.
     ///
@@ -103,14 +102,6 @@ struct ProberTCPSocket {
     var byte: UInt8 = 0
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK)) >= 0 || errno != EAGAIN
   }
-
-  /// The error of the socket (SO_ERROR); nil for none.
-  var failure: SocketFailure? {
-    var code: Int32 = 0
-    var length = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0, code != 0 else { return nil }
-    return .later(code)
-  }
 }
 
 /// Options that all sockets of checks share.
@@ -118,9 +109,10 @@ enum ProberSocket {
   static let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
 
   /// Sets an integer option (setsockopt(2)).
-  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+  @discardableResult
+  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Int32 {
     var value = value
-    unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 
   /// Binds to the interface and the source that the request names (socket(7), SO_BINDTODEVICE; bind(2)).
@@ -140,5 +132,24 @@ enum ProberSocket {
     set(descriptor, Int32(IPPROTO_IP), 24, 1)
     let code = unsafe SocketPeer(address: source, port: 0).withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) }
     guard code == 0 else { throw .immediate(errno) }
+  }
+
+  /// A UDP socket that is connected to a peer, so that it receives only packets of this peer, and ICMP errors.
+  static func datagram(to peer: SocketPeer, _ request: CheckRequest) throws(SocketFailure) -> Int32 {
+    let family = peer.address.unmapped.family
+    let descriptor = socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | flags, 0)
+    guard descriptor >= 0 else { throw .immediate(errno) }
+    do throws(SocketFailure) {
+      try bind(descriptor, request, family: family)
+      // Reports also that a host or network is unreachable, which UDP ignores by default (ip(7), IP_RECVERR).
+      let level = family == .ipv4 ? Int32(IPPROTO_IP) : Int32(IPPROTO_IPV6)
+      let option = family == .ipv4 ? Int32(csockets_ip_recverr) : Int32(csockets_ipv6_recverr)
+      guard set(descriptor, level, option, 1) == 0 else { throw .immediate(errno) }
+      guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    return descriptor
   }
 }

@@ -32,7 +32,6 @@ package enum AFNetworkReachabilityLanguage: Sendable {
     }
   }
 
-  /// The description of a status in this language.
   package func description(of status: AFNetworkReachabilityStatus) -> String {
     switch (self, status) {
     case (.english, .unknown): "Unknown"

@@ -61,7 +61,6 @@ final class CompatibilityTarget: Sendable {
 
   // MARK: - Watching
 
-  /// Whether there is a listener.
   var isWatched: Bool { session.withLock(\.self)?.isOpen == true }
 
   /// Calls `body` with the present path and again after every change; replaces an earlier listener.

@@ -26,7 +26,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   public let reachabilityQueue = DispatchQueue(label: "reachability", target: .global())
 
   private let watched: CompatibilityTarget
-  let alamofire4 = Locked(Alamofire4())
+  private let alamofire4 = Locked(Alamofire4())
 
   /// A manager for a host name or an address.
   ///
@@ -42,7 +42,6 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     watched = CompatibilityTarget(.default, on: .standard)
   }
 
-  /// A manager for a target on a shared monitor.
   package init(_ target: ReachabilityTarget, on shared: CompatibilityMonitor) {
     watched = CompatibilityTarget(target, on: shared)
   }
@@ -92,7 +91,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// in progress. It may be called without a listener, and inside the listener.
   open func stopListening() { watched.stop() }
 
-  func listen(on queue: @escaping @Sendable () -> DispatchQueue, _ listener: @escaping Listener) -> Bool {
+  private func listen(on queue: @escaping @Sendable () -> DispatchQueue, _ listener: @escaping Listener) -> Bool {
     let last = LastDeliveredStatus<NetworkReachabilityStatus>()
     let context = DeliveryContext { [reachabilityQueue] work in
       reachabilityQueue.async { queue().enter(work) }
@@ -108,4 +107,63 @@ open class NetworkReachabilityManager: @unchecked Sendable {
       return false
     }
   }
+}
+
+// Names of Alamofire 4 that differ in Alamofire 5; they are deprecated except with the trait `Alamofire4`.
+extension NetworkReachabilityManager {
+  /// Alamofire 4's name of ``NetworkReachabilityStatus/ConnectionType``.
+  public typealias ConnectionType = NetworkReachabilityStatus.ConnectionType
+
+  /// The properties of Alamofire 4.
+  private struct Alamofire4: Sendable {
+    var listener: CompatibilityCallback<NetworkReachabilityStatus>?
+    var queue = DispatchQueue.main
+  }
+
+  /// The closure for ``startListening()``; it may be set before or after the start, and is kept when listening stops.
+  #if !Alamofire4
+    @available(*, deprecated, message: "Pass the listener to startListening(onQueue:onUpdatePerforming:).")
+  #endif
+  public var listener: ((NetworkReachabilityStatus) -> Void)? {
+    get { alamofire4.withLock(\.listener)?.body }
+    set {
+      let callback = CompatibilityCallback(newValue)
+      alamofire4.withLock { $0.listener = callback }
+    }
+  }
+
+  /// The queue for ``listener``; the main queue by default.
+  #if !Alamofire4
+    @available(*, deprecated, message: "Pass the queue to startListening(onQueue:onUpdatePerforming:).")
+  #endif
+  public var listenerQueue: DispatchQueue {
+    get { alamofire4.withLock(\.queue) }
+    set { alamofire4.withLock { $0.queue = newValue } }
+  }
+
+  /// Calls ``listener`` with the present status and with every change.
+  ///
+  /// - Returns: false when the kernel cannot be read.
+  #if !Alamofire4
+    @available(*, deprecated, message: "Use startListening(onQueue:onUpdatePerforming:).")
+  #endif
+  @discardableResult
+  public func startListening() -> Bool {
+    // The properties are read at each call, because they may be set later. The listener does not retain the manager.
+    listen(on: { [weak self] in self?.alamofire4.withLock(\.queue) ?? .main }) { [weak self] status in
+      self?.alamofire4.withLock(\.listener)?.body(status)
+    }
+  }
+
+  /// Alamofire 4's name of ``status``.
+  #if !Alamofire4
+    @available(*, deprecated, renamed: "status")
+  #endif
+  public var networkReachabilityStatus: NetworkReachabilityStatus { status }
+
+  /// Alamofire 4's name of ``isReachableOnCellular``.
+  #if !Alamofire4
+    @available(*, deprecated, renamed: "isReachableOnCellular")
+  #endif
+  public var isReachableOnWWAN: Bool { isReachableOnCellular }
 }

@@ -12,7 +12,6 @@ extension SCNetworkReachabilityFlags {
   /// The older name of `connectionOnTraffic`, the same bit.
   public static var connectionAutomatic: SCNetworkReachabilityFlags { .connectionOnTraffic }
 
-  /// Whether a connection is established automatically, on traffic or on demand.
   var canConnectAutomatically: Bool { !isDisjoint(with: [.connectionOnTraffic, .connectionOnDemand]) }
 }
 

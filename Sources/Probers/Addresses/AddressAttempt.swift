@@ -5,11 +5,9 @@ internal import ReachabilityModel
 ///
 /// Confined to the prober's thread. It reports to its ``AddressConnector`` that the address has answered, or that it failed.
 protocol AddressAttempt: AnyObject {
-  /// The address.
   var peer: SocketPeer { get }
   /// When it must be called; nil for never.
   var wakeTime: MonotonicInstant? { get set }
-  /// Starts the attempt.
   func begin()
   /// Called at the requested time.
   func awake()
@@ -21,7 +19,6 @@ protocol AddressAttempt: AnyObject {
 
 /// An exchange that contacts one of several addresses.
 protocol AddressConnectorOwner: AnyObject {
-  /// Makes the attempt for one address of a connector.
   func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt
   /// Called when the first address has answered: its attempt belongs to the owner from now on, and the others are ended.
   func contacted(_ attempt: any AddressAttempt)

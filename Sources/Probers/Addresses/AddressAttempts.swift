@@ -22,7 +22,6 @@ struct AddressAttempts: Equatable {
     case failed(CheckResult.State)
   }
 
-  /// The number of addresses.
   let count: Int
   private let delay: Duration
   /// The attempts, by the index of their address; those of the other addresses have not started.

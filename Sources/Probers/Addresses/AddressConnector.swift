@@ -174,7 +174,6 @@ final class AddressConnector {
     loop.releaseSlot(check, entry.attempt.peer.address)
   }
 
-  /// Ends all attempts.
   func end() {
     guard !hasEnded else { return }
     hasEnded = true

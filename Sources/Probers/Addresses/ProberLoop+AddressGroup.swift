@@ -14,7 +14,7 @@ extension ProberLoop {
       return child
     }
     check.step = .gathering
-    timers.cancel(.check(check.id))
+    cancelTimer(check)
     check.group = AddressGroup(children.map(\.id))
     for child in children { checks[child.id] = child }
     for (child, peer) in zip(children, peers) {

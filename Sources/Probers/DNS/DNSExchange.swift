@@ -26,7 +26,6 @@ final class DNSExchange: ProberExchange, AddressConnectorOwner {
 
   func awake() { connector.awake() }
 
-  /// Evaluates the response.
   func judge(_ reply: DNSResponse) {
     check.evidence.dns = CheckResult.DNS(
       code: reply.code, counts: reply.counts, answers: Array(reply.answers.prefix(Limits.dnsAnswersReported)))
@@ -39,7 +38,7 @@ final class DNSExchange: ProberExchange, AddressConnectorOwner {
     }
     guard let text = options.expectAnswer else { return loop.conclude(check, .up) }
     do throws(ProberPatternError) {
-      let pattern = try loop.patterns.pattern(text)
+      let pattern = try loop.shared.patterns.pattern(text)
       let isThere = try pattern.matches(anyOf: reply.answers + reply.joinedTexts)
       let message = "none of \(reply.answers.count) answers matches the expectation"
       loop.conclude(check, isThere ? .up : ProberResult(.down, .noReply, detail: message))

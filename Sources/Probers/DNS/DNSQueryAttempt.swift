@@ -1,5 +1,3 @@
-internal import CAres
-internal import CSockets
 internal import Glibc
 internal import EventLoop
 internal import HostResolver
@@ -7,26 +5,25 @@ internal import ReachabilityModel
 
 /// One query to one address of a DNS server: over UDP, repeated until the server answers, and over TCP if the answer does not fit.
 final class DNSQueryAttempt: AddressAttempt, ProberDescriptorHandler {
-  enum Step {
+  private enum Step {
     case datagram, connecting, stream
   }
 
-  unowned let check: ProberCheck
-  unowned let loop: ProberLoop
-  unowned let connector: AddressConnector
+  private unowned let check: ProberCheck
+  private unowned let loop: ProberLoop
+  private unowned let connector: AddressConnector
   private unowned let exchange: DNSExchange
   let peer: SocketPeer
   var wakeTime: MonotonicInstant?
   private let options: DNSOptions
   /// The local address of the datagrams.
   private var source: IPAddress?
-  var descriptor: Int32 = -1
-  var socket: ProberTCPSocket?
-  var step = Step.datagram
-  var question: [UInt8] = []
-  var unsent: ArraySlice<UInt8> = []
-  var received: [UInt8] = []
-  var begun = MonotonicInstant.now
+  private var descriptor: Int32 = -1
+  private var socket: ProberTCPSocket?
+  private var step = Step.datagram
+  private var question: [UInt8] = []
+  private var stream = DNSStream()
+  private var begun = MonotonicInstant.now
   private var retransmitInterval = Limits.dnsRepeat
   private var hasSent = false
   /// The number of received packets that do not answer this query.
@@ -45,7 +42,7 @@ final class DNSQueryAttempt: AddressAttempt, ProberDescriptorHandler {
   }
 
   func begin() {
-    guard let question = packet() else {
+    guard let question = DNSStream.query(check.request.target.question, options) else {
       return loop.conclude(
         check, ProberResult(.unknown, .cancelled, detail: "the name cannot be encoded in a DNS query"))
     }
@@ -57,45 +54,17 @@ final class DNSQueryAttempt: AddressAttempt, ProberDescriptorHandler {
     }
   }
 
-  private func packet() -> [UInt8]? {
-    guard let question = check.request.target.question else { return nil }
-    var buffer: UnsafeMutablePointer<UInt8>?
-    var length: Int32 = 0
-    let name = question.name.isEmpty ? "." : question.name
-    let code = unsafe cares_create_query(
-      name, Int32(question.type.rawValue), UInt16.random(in: 0...UInt16.max), options.recursion ? 1 : 0, &buffer,
-      &length)
-    guard code == cares_success, let buffer = unsafe buffer else { return nil }
-    defer { unsafe ares_free_string(buffer) }
-    return unsafe Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
-  }
-
   // MARK: UDP
 
   private func openDatagram() throws(SocketFailure) {
-    let family = peer.address.unmapped.family
-    descriptor = Glibc.socket(family == .ipv4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, 0)
-    guard descriptor >= 0 else { throw .immediate(errno) }
-    try ProberSocket.bind(descriptor, check.request, family: family)
-    try reportAllErrors(of: descriptor, family)
-    // Connected, so that the socket receives only packets of this peer, and ICMP errors.
-    guard unsafe peer.withSocketAddress({ unsafe connect(descriptor, $0, $1) }) == 0 else { throw .immediate(errno) }
-    try loop.watch(descriptor, self)
+    descriptor = try ProberSocket.datagram(to: peer, check.request)
+    try loop.descriptors.watch(descriptor, self)
     guard let other = SocketPeer.remote(of: descriptor), other.address == peer.address.unmapped else {
       return loop.conclude(check, .denied)
     }
     source = SocketPeer.local(of: descriptor)?.address
     check.source = source
     sendQuery()
-  }
-
-  /// Has the socket report also that a host or network is unreachable, which UDP ignores by default (ip(7), `IP_RECVERR`).
-  private func reportAllErrors(of descriptor: Int32, _ family: IPAddress.Family) throws(SocketFailure) {
-    var isOn: Int32 = 1
-    let level = family == .ipv4 ? Int32(IPPROTO_IP) : Int32(IPPROTO_IPV6)
-    let option = family == .ipv4 ? Int32(csockets_ip_recverr) : Int32(csockets_ipv6_recverr)
-    let length = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe setsockopt(descriptor, level, option, &isOn, length) == 0 else { throw .immediate(errno) }
   }
 
   private func sendQuery() {
@@ -134,7 +103,58 @@ final class DNSQueryAttempt: AddressAttempt, ProberDescriptorHandler {
       self, ProberResult(.down, .noReply, detail: "too many packets that do not answer the query"))
   }
 
-  func fail(_ failure: SocketFailure) { connector.failed(self, failure.finding) }
+  // MARK: TCP
+
+  private func retryOverTCP() {
+    loop.descriptors.close(descriptor)
+    descriptor = -1
+    connector.wake(self, at: nil)
+    do throws(SocketFailure) {
+      try connectStream()
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func connectStream() throws(SocketFailure) {
+    step = .connecting
+    // The connect phase does not include the time of an earlier truncated answer over UDP.
+    begun = .now
+    let socket = try ProberTCPSocket(to: peer, check.request)
+    self.socket = socket
+    try loop.descriptors.watch(socket.descriptor, self)
+  }
+
+  private func checkConnection(_ socket: ProberTCPSocket) {
+    switch socket.progress() {
+    case .pending: return
+    case .failed(let failure): fail(failure)
+    case .peerMismatch: loop.conclude(check, .denied)
+    case .connected(let source):
+      check.source = source
+      check.note(.connect, since: begun)
+      begun = .now
+      step = .stream
+      stream = DNSStream(sending: question)
+      connector.succeeded(self)
+    }
+  }
+
+  private func runDialogue(_ socket: ProberTCPSocket) {
+    switch stream.advance(socket.descriptor) {
+    case .waiting: return
+    case .broken:
+      connector.failed(
+        self, ProberResult(.down, .reset, detail: "the server closed the connection before it answered"))
+    case .message(let bytes):
+      guard let reply = DNSResponse(bytes, to: question) else {
+        return connector.failed(self, ProberResult(.down, .noReply, detail: "the response does not answer the query"))
+      }
+      answered(reply)
+    }
+  }
+
+  private func fail(_ failure: SocketFailure) { connector.failed(self, failure.finding) }
 
   func ready(_ event: Poller.Event) {
     if step == .datagram {
@@ -147,7 +167,7 @@ final class DNSQueryAttempt: AddressAttempt, ProberDescriptorHandler {
   }
 
   /// Ends the queries to other addresses, and evaluates the response.
-  func answered(_ reply: DNSResponse) {
+  private func answered(_ reply: DNSResponse) {
     // The first response, also a truncated one; over TCP the first connection.
     connector.succeeded(self)
     guard !reply.isTruncated || step != .datagram else { return retryOverTCP() }
@@ -171,9 +191,9 @@ final class DNSQueryAttempt: AddressAttempt, ProberDescriptorHandler {
   }
 
   func end() {
-    if descriptor >= 0 { loop.close(descriptor) }
+    if descriptor >= 0 { loop.descriptors.close(descriptor) }
     descriptor = -1
-    if let socket { loop.close(socket.descriptor) }
+    if let socket { loop.descriptors.close(socket.descriptor) }
     socket = nil
   }
 }

@@ -15,7 +15,6 @@ internal import HostResolver
 
   private let multi: UnsafeMutableRawPointer
   private unowned let loop: ProberLoop
-  /// The number of the group.
   let number: Int
   private var count = 0
   /// The sockets that libcurl has watched and not closed.
@@ -91,11 +90,11 @@ internal import HostResolver
     if what & CURL_POLL_IN != 0 { events.insert(.readable) }
     if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
     let isOver = what == CURL_POLL_REMOVE || events.isEmpty
-    loop.register(descriptor, isOver ? nil : self)
-    guard !isOver else { return loop.poller.remove(descriptor) }
+    loop.descriptors.register(descriptor, isOver ? nil : self)
+    guard !isOver else { return loop.descriptors.remove(descriptor) }
     sockets.insert(descriptor)
     // If the kernel has no memory for it, libcurl's own timeout ends the transfer.
-    try? loop.poller.set(descriptor, events)
+    loop.descriptors.set(descriptor, events)
   }
 
   fileprivate func setTimer(_ milliseconds: Int) {
@@ -105,7 +104,7 @@ internal import HostResolver
   /// Called by libcurl: a connection is closed.
   func close(_ descriptor: Int32) {
     sockets.remove(descriptor)
-    loop.close(descriptor)
+    loop.descriptors.close(descriptor)
   }
 }
 

@@ -36,7 +36,6 @@ struct CurlTarget {
     var password: String
   }
 
-  /// The target of a redirect.
   struct Redirect {
     /// The whole URL, without user information.
     var url: String

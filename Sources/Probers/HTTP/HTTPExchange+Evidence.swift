@@ -7,7 +7,7 @@ extension HTTPExchange {
     if answer.hasHead {
       let status = transfer.status
       check.evidence.http = CheckResult.HTTP(
-        status: status, version: transfer.version, redirects: redirects, bodyBytes: answer.bodyBytes,
+        status: status, version: transfer.version, redirects: redirects.count, bodyBytes: answer.bodyBytes,
         contentLength: transfer.contentLength, isRedirect: location(status) != nil,
         retryAfter: answer.retryAfter)
     }

@@ -3,15 +3,24 @@ internal import HostResolver
 internal import ReachabilityModel
 internal import TextSyntax
 
+/// What the redirects of a request have led to.
+struct HTTPRedirects {
+  /// How many have been followed.
+  var count = 0
+  /// Whether none has led to another host: the names of the module and the caller are for the target's.
+  var areOnTargetHost = true
+  /// The user information of the last one's URL.
+  var login: CurlTarget.Login?
+}
+
 // Redirects: each is a target of its own, authorized and connected like the first.
 extension HTTPExchange {
   /// The name for TLS that the module or the caller has set for the target's host; nil for the host itself.
   var configuredName: ReachabilityTarget? {
-    guard isOnTargetHost else { return nil }
+    guard redirects.areOnTargetHost else { return nil }
     return options.tls.serverName.map { ReachabilityTarget(.name($0)) } ?? request.host
   }
 
-  /// The name in the certificate.
   var tlsName: String { (configuredName ?? target.host).withoutFinalDot }
 
   /// The `Location` of an answer that redirects a client; nil without a redirect.
@@ -20,7 +29,7 @@ extension HTTPExchange {
   /// Follows a redirect if the policy allows its host, and if it does not lead from TLS to plain text.
   func follow(_ redirect: CurlTarget.Redirect, after status: Int) {
     endTransfer()
-    redirects += 1
+    redirects.count += 1
     // The message omits the error, because it would contain text from the peer.
     let text = Self.encoded(redirect.url.prefix { $0 != "#" })
     guard let next = try? CheckTarget(text, longest: Limits.urlBytes) else {
@@ -33,31 +42,28 @@ extension HTTPExchange {
         ProberResult(.down, .httpStatus, detail: "the redirect leads from \(target.scheme.rawValue) to another scheme"))
     }
     let isSameOrigin = next.hasOrigin(of: target)
-    isOnTargetHost = isOnTargetHost && next.hasHost(of: check.request.target)
-    guard request.redirect(status, toSameOrigin: isSameOrigin, sameHost: isOnTargetHost) else {
+    redirects.areOnTargetHost = redirects.areOnTargetHost && next.hasHost(of: check.request.target)
+    guard request.redirect(status, toSameOrigin: isSameOrigin, sameHost: redirects.areOnTargetHost) else {
       let message = "the redirect (\(status)) leads to another server, which must not receive the body"
       return loop.conclude(check, ProberResult(.down, .httpStatus, detail: message))
     }
     // Before the name is resolved: a query would go to a name server that the first server selected.
     guard check.request.moduleVerdict(on: next) != .denied else { return loop.conclude(check, .redirectOutsideHosts) }
-    login = redirect.login ?? (isSameOrigin ? login : nil)
+    redirects.login = redirect.login ?? (isSameOrigin ? redirects.login : nil)
     target = next
     check.evidence.redirectTarget = next
     answer = HTTPResponseReader(options)
     switch next.host.remote {
     case .address(let address): connect([SocketPeer(address: address, port: next.port ?? 0)])
-    case .name(let name):
-      step = .resolving
-      begun = .now
-      resolution = loop.resolve(name, for: check)
+    case .name(let name): step = .resolving(since: .now, loop.resolve(name, for: check))
     case .defaultPath, .localLink: loop.conclude(check, .denied)
     }
   }
 
   /// Handles the resolver's answer for the name of a redirect.
   func resolved(_ outcome: Result<[SocketPeer], ProberResult>) {
-    guard step == .resolving else { return }
-    resolution = nil
+    guard case .resolving(let begun, _) = step else { return }
+    step = .connecting
     check.add(.resolve, begun.duration(to: .now))
     switch outcome {
     case .success(let peers):

@@ -11,7 +11,9 @@ internal import ReachabilityModel
 /// The exchange connects the socket itself, as for every other protocol, and passes it to libcurl.
 final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescriptorHandler {
   enum Step {
-    case connecting, transferring, resolving
+    case connecting, transferring
+    /// The name of a redirect, since a time.
+    case resolving(since: MonotonicInstant, Resolver.Cancellation)
   }
 
   unowned let check: ProberCheck
@@ -19,7 +21,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   var options: HTTPOptions { answer.options }
   var target: CheckTarget
   /// Of the target, or of a redirect's.
-  var connector: AddressConnector?
+  private var connector: AddressConnector?
   private var peer: SocketPeer?
   private var socket: ProberTCPSocket?
   private var transfer: HTTPTransfer?
@@ -28,13 +30,8 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   var request: HTTPProbeRequest
   var answer: HTTPResponseReader
   var step = Step.connecting
-  var begun = MonotonicInstant.now
-  var redirects = 0
-  /// Whether no redirect has led to another host: the names of the module and the caller are for the target's.
-  var isOnTargetHost = true
-  var cookies = HTTPCookieJar()
-  /// The user information of a redirect's URL.
-  var login: CurlTarget.Login?
+  var redirects = HTTPRedirects()
+  private var cookies = HTTPCookieJar()
   /// Whether libcurl has asked for a second connection.
   private var needsConnection = false
   /// Whether HTTP/2 is not offered.
@@ -42,7 +39,6 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   /// The TLS sessions before the last redirect.
   private var sessions: [CheckResult.TLS] = []
   private var fault: ProberResult?
-  var resolution: Resolver.Cancellation?
 
   init(_ check: ProberCheck, _ options: HTTPOptions, _ loop: ProberLoop) {
     self.check = check
@@ -66,7 +62,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   func resume() { connector?.resume() }
 
   func awake() {
-    if step == .connecting { connector?.awake() }
+    if case .connecting = step { connector?.awake() }
   }
 
   func attempt(_ peer: SocketPeer, of connector: AddressConnector) -> any AddressAttempt {
@@ -84,13 +80,13 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
 
   private func startTransfer() {
     step = .transferring
-    guard let group = loop.transfers.group(), let transfer = loop.transfers.transfer() else {
+    guard let group = loop.shared.transfers.group(), let transfer = loop.shared.transfers.transfer() else {
       return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl could not be initialised"))
     }
     self.transfer = transfer
     let fields = request.fields(cookies: cookies.field(for: target))
     guard let peer, transfer.prepare(CurlTarget(target, tlsName: configuredName), peer, request, fields),
-      transfer.setOwnOptions(request, fields, login, isHTTP1: isHTTP1), transfer.start(self, in: group)
+      transfer.setOwnOptions(request, fields, redirects.login, isHTTP1: isHTTP1), transfer.start(self, in: group)
     else { return loop.conclude(check, ProberResult(.unknown, .cancelled, detail: "libcurl refuses the request")) }
   }
 
@@ -113,7 +109,7 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
       return false
     }
     unsafe TLSPeerLimits.applyAfterHandshake(to: session, of: transferDescriptor)
-    let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.trust)
+    let verdict = unsafe TLSVerification(session, options.tls, name: tlsName, loop.shared.trust)
     check.evidence.tls = verdict.evidence.withExpiries(of: sessions)
     sessions.append(verdict.evidence)
     fault = verdict.fault
@@ -146,12 +142,12 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
       return loop.conclude(check, finding(code, words))
     }
     let status = transfer.status
-    if let location = location(status), redirects < min(options.maximumRedirects, HTTPOptions.redirectLimit) {
+    if let location = location(status), redirects.count < min(options.maximumRedirects, HTTPOptions.redirectLimit) {
       for cookie in answer.cookies { cookies.store(cookie, from: target, now: .now) }
       return follow(CurlTarget.redirect(location, from: target), after: status)
     }
     do throws(ProberPatternError) {
-      loop.conclude(check, try answer.fault(status: status, loop.patterns) ?? .up)
+      loop.conclude(check, try answer.fault(status: status, loop.shared.patterns) ?? .up)
     } catch {
       loop.conclude(check, error.finding)
     }
@@ -174,19 +170,18 @@ final class HTTPExchange: ProberExchange, AddressConnectorOwner, ProberDescripto
   func endTransfer() {
     if let transfer {
       transfer.end(transferDescriptor)
-      loop.transfers.recycle(transfer)
+      loop.shared.transfers.recycle(transfer)
     }
     transfer = nil
     connector?.end()
     connector = nil
     // libcurl has not taken it.
-    if let socket { loop.close(socket.descriptor) }
+    if let socket { loop.descriptors.close(socket.descriptor) }
     socket = nil
   }
 
   func end() {
-    resolution?.cancel()
-    resolution = nil
+    if case .resolving(_, let resolution) = step { resolution.cancel() }
     endTransfer()
   }
 }

@@ -25,7 +25,6 @@ struct HTTPProbeRequest {
     return target.host
   }
 
-  /// The fields of one request, with cookies.
   func fields(cookies: String?) -> [HTTPOptions.Field] {
     var all = fields
     guard let cookies else { return all }

@@ -29,7 +29,6 @@ struct HTTPResponseReader {
   /// The target of a redirect as the answer states it; of several fields the first counts, as in libcurl.
   var location: String? { fields.first { $0.name == "location" && !$0.value.isEmpty }?.value }
 
-  /// The cookies that the answer sets.
   var cookies: [String] { fields.filter { $0.name == "set-cookie" }.map(\.value) }
 
   /// The time that the server asks the client to wait, as the answer states it (RFC 9110 §10.2.3).

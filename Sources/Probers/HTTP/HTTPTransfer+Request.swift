@@ -40,7 +40,6 @@ extension HTTPTransfer {
     return codes.allSatisfy { $0 == CURLE_OK }
   }
 
-  /// The lines for the header fields of a request.
   static func lines(
     _ request: HTTPProbeRequest, _ sent: [HTTPOptions.Field], _ curlTarget: CurlTarget
   ) -> [String] {

@@ -16,10 +16,9 @@ final class ICMPEchoSequence: AddressAttempt {
   private let options: ICMPOptions
   private let count: Int
   private var socket: ICMPEchoSocket?
-  /// The outgoing interface; 0 for any.
-  private(set) var interface: UInt32 = 0
+  private var interface: UInt32 = 0
   /// The source address; nil for any.
-  let source: IPAddress?
+  private let source: IPAddress?
   private var sent = 0
   private var failures = 0
   private var failure: SocketFailure?
@@ -31,6 +30,10 @@ final class ICMPEchoSequence: AddressAttempt {
 
   /// Bytes of payload in each request.
   var payload: Int { options.payloadBytes }
+
+  var destination: ICMPEchoPackets.Destination {
+    .init(peer: peer, interface: interface, source: source, payload: payload)
+  }
 
   init(
     _ check: ProberCheck, _ peer: SocketPeer, _ options: ICMPOptions, _ loop: ProberLoop,

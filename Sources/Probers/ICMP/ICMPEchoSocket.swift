@@ -1,114 +1,155 @@
-internal import CAres
 internal import CSockets
-internal import Glibc
 internal import EventLoop
-internal import HostResolver
+internal import Glibc
 internal import ReachabilityModel
 
-/// The one ICMP socket of a family, for all targets (icmp(7)).
+/// The one ICMP socket of a family, for all targets.
 ///
-/// Requests are sent and replies received in batches, and the sequence number assigns each reply to its request. A
-/// datagram socket needs no privilege if `net.ipv4.ping_group_range` includes our group; a raw socket needs
-/// CAP_NET_RAW, but only to be opened.
-@safe final class ICMPEchoSocket: ProberDescriptorHandler {
-  /// The result of opening a socket.
-  enum Opened {
-    case datagram(Int32)
-    case raw(Int32)
-    case refused(Int32)
-
-    var descriptor: Int32? {
-      switch self {
-      case .datagram(let descriptor), .raw(let descriptor): descriptor
-      case .refused: nil
-      }
-    }
-  }
-
-  let isIPv6: Bool
-  let isRaw: Bool
-  let descriptor: Int32
-  unowned let loop: ProberLoop
-  let outgoing: UnsafeMutablePointer<csockets_batch>
-  let incoming: UnsafeMutablePointer<csockets_batch>
-  /// The identifier in raw packets; for a datagram socket the kernel writes its own.
-  let identifier = UInt16.random(in: 0...UInt16.max)
-  /// A value that a reply must return, so that only hosts that received the request can answer it.
-  let cookie = UInt64.random(in: 1...UInt64.max)
+/// Requests are sent and replies received in batches, and the sequence number assigns each reply to its request.
+final class ICMPEchoSocket: ProberDescriptorHandler {
+  private let packets: ICMPEchoPackets
+  private unowned let descriptors: ProberDescriptors
   /// The exchanges that send next, one entry for each request.
-  var waiting: [ICMPEchoSequence] = []
-  var pending = PendingICMPEchoRequests()
+  private var waiting: [ICMPEchoSequence] = []
+  private var pending = PendingICMPEchoRequests()
 
-  /// Opens a socket of a family; a raw socket must be opened before privileges are dropped.
-  static func open(ipv6: Bool) -> Opened {
-    let family = ipv6 ? AF_INET6 : AF_INET
-    let number = Int32(ipv6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP)
-    let datagram = socket(family, Int32(SOCK_DGRAM.rawValue) | ProberSocket.flags, number)
-    if datagram >= 0 { return .datagram(datagram) }
-    let raw = socket(family, Int32(SOCK_RAW.rawValue) | ProberSocket.flags, number)
-    return raw >= 0 ? .raw(raw) : .refused(errno)
-  }
-
-  /// Takes over an open socket; nil if there is none.
-  init?(_ opened: Opened, ipv6: Bool, _ loop: ProberLoop) {
-    guard let descriptor = opened.descriptor else { return nil }
-    isIPv6 = ipv6
-    if case .raw = opened { isRaw = true } else { isRaw = false }
-    self.descriptor = descriptor
-    self.loop = loop
-    unsafe outgoing = .allocate(capacity: 1)
-    unsafe incoming = .allocate(capacity: 1)
-    unsafe memset(outgoing, 0, MemoryLayout<csockets_batch>.size)
-    unsafe memset(incoming, 0, MemoryLayout<csockets_batch>.size)
-    configure()
-    loop.register(descriptor, self)
-    watch(.readable)
-  }
-
-  deinit {
-    Glibc.close(descriptor)
-    unsafe outgoing.deallocate()
-    unsafe incoming.deallocate()
-  }
-
-  private func configure() {
-    func set(_ level: Int32, _ option: Int32, _ value: Int32) {
-      var value = value
-      unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
-    }
-    set(SOL_SOCKET, SO_RCVBUF, Limits.echoReceiveBuffer)
-    set(SOL_SOCKET, Int32(csockets_so_timestampns), 1)
-    if isIPv6 {
-      let level = Int32(IPPROTO_IPV6)
-      for option in [csockets_ipv6_recvhoplimit, csockets_ipv6_recvpktinfo, csockets_ipv6_recverr] {
-        set(level, Int32(option), 1)
-      }
-      // Blocks everything except echo replies (RFC 3542 §3.2, ICMP6_FILTER).
-      guard isRaw else { return }
-      var filter = [UInt32](repeating: .max, count: 8)
-      filter[Int(ICMPEchoPacket.reply6) / 32] &= ~(1 << UInt32(ICMPEchoPacket.reply6 % 32))
-      unsafe setsockopt(descriptor, Int32(IPPROTO_ICMPV6), 1, filter, 32)
-    } else {
-      for option in [csockets_ip_recvttl, csockets_ip_pktinfo, csockets_ip_recverr] {
-        set(Int32(IPPROTO_IP), Int32(option), 1)
-      }
-      // As above (raw(7), ICMP_FILTER).
-      if isRaw { set(Int32(SOL_RAW), 1, ~1) }
-    }
+  init(_ packets: ICMPEchoPackets, _ descriptors: ProberDescriptors) {
+    (self.packets, self.descriptors) = (packets, descriptors)
+    descriptors.register(packets.descriptor, self)
+    descriptors.set(packets.descriptor, .readable)
   }
 
   func ready(_ event: Poller.Event) {
     if event.isReadable { receive() }
     if event.isWritable {
-      watch(.readable)
+      descriptors.set(packets.descriptor, .readable)
       flush()
     }
   }
 
-  /// Sets the events to watch the socket for.
+  /// Sends a request of the exchange at the next ``flush()``.
+  func send(_ exchange: ICMPEchoSequence) { waiting.append(exchange) }
+
+  /// Removes the pending requests of an exchange.
+  func forget(_ exchange: ICMPEchoSequence) {
+    for sequence in exchange.sequences where pending[sequence]?.exchange === exchange { pending.complete(sequence) }
+  }
+
+  /// Sends queued requests in batches, and receives replies in between: the receive buffer holds a few hundred.
+  func flush() {
+    var next = 0
+    // Handling a batch may add requests to the queue.
+    while next < waiting.count {
+      let end = min(next + Int(CSOCKETS_BATCH), waiting.count)
+      let unsent = sendBatch(fillBatch(next..<end))
+      next = end
+      receive()
+      guard unsent.isEmpty else {
+        // The socket's send buffer is full: they wait until it has space.
+        waiting.replaceSubrange(..<next, with: unsent)
+        descriptors.set(packets.descriptor, [.readable, .writable])
+        return
+      }
+    }
+    waiting.removeAll(keepingCapacity: waiting.count <= Limits.echoSlots)
+  }
+
+  /// Encodes a batch; returns the sequence numbers of the requests that are still needed.
+  private func fillBatch(_ turn: Range<Int>) -> [UInt16] {
+    var sequences: [UInt16] = []
+    sequences.reserveCapacity(turn.count)
+    let now = MonotonicInstant.now
+    for exchange in turn.map({ waiting[$0] }) where !exchange.hasEnded {
+      guard let sequence = pending.add(exchange, now) else {
+        exchange.failed(.immediate(ENOBUFS))
+        continue
+      }
+      packets.encode(exchange.destination, sequence, at: sequences.count)
+      exchange.sequences.append(sequence)
+      sequences.append(sequence)
+    }
+    return sequences
+  }
+
+  /// Sends the batch; returns the requests for which the socket's buffer has no space.
+  private func sendBatch(_ sequences: [UInt16]) -> [ICMPEchoSequence] {
+    var done = 0
+    var tries = 0
+    while done < sequences.count {
+      let before = (MonotonicInstant.now, SystemClock.realtime)
+      let went = packets.send(done..<sequences.count)
+      let code = errno
+      if went > 0 {
+        note(sequences[done..<(done + went)], before)
+        done += went
+        tries = 0
+      } else if code == EAGAIN {
+        return sequences[done...].compactMap { pending.complete($0)?.exchange }
+      } else if code != EINTR {
+        // This may be the error of an earlier packet to another target, which the kernel reports with the next call.
+        takeErrors()
+        tries += 1
+        guard tries == Limits.echoSendTries else { continue }
+        pending.complete(sequences[done])?.exchange.failed(.immediate(code))
+        done += 1
+        tries = 0
+      }
+    }
+    return []
+  }
+
+  /// Records the send times: evenly between the begin and end of the call, by the clock of the kernel's time stamps.
+  private func note(_ sequences: ArraySlice<UInt16>, _ before: (MonotonicInstant, Int64)) {
+    let step = (SystemClock.realtime - before.1) / Int64(sequences.count)
+    for (offset, sequence) in sequences.enumerated() {
+      let late = step * Int64(offset)
+      pending.setSent(
+        sequence, MonotonicInstant(nanoseconds: before.0.nanoseconds + late), realtime: before.1 + late)
+    }
+  }
+
+  private func receive() {
+    for _ in 0..<Limits.echoBatches {
+      let count = packets.receive()
+      if count < 0 {
+        if errno == EAGAIN { return }
+        // A pending socket error must be read before further replies can be received.
+        takeErrors()
+        continue
+      }
+      let now = MonotonicInstant.now
+      for index in 0..<count { take(index, now) }
+      if count < Int(CSOCKETS_BATCH) { return }
+    }
+  }
+
+  /// Assigns a reply to its request by its sequence number; identifier, cookie and address must match too.
+  private func take(_ index: Int, _ now: MonotonicInstant) {
+    guard let reply = packets.reply(at: index), let asked = pending[reply.head.sequence]?.exchange,
+      asked.peer.address == reply.peer.address, packets.isAuthentic(reply.head, payload: asked.payload),
+      let request = pending.complete(reply.head.sequence)
+    else { return }
+    request.exchange.received(
+      request.roundTrip(arrived: reply.arrived, seen: now), hopLimit: reply.hopLimit, local: reply.local)
+  }
+
+  /// Ends the requests that errors concern.
+  private func takeErrors() {
+    packets.takeErrors { sequence, peer, code in
+      guard pending[sequence]?.exchange.peer.address == peer.address, let request = pending.complete(sequence)
+      else { return }
+      request.exchange.failed(.later(code))
+    }
+  }
+}
+
+extension PendingICMPEchoRequests.Request {
+  /// The time from sending to arrival: the kernel's time stamp if it is between the two, else the time of reading.
   ///
-  /// If the kernel has no memory for it, the checks end at their deadlines.
-  func watch(_ events: Poller.Events) {
-    try? loop.poller.set(descriptor, events)
+  /// The time stamp excludes the delay of this thread, but the realtime clock may jump.
+  func roundTrip(arrived: Int64, seen: MonotonicInstant) -> Duration {
+    let ours = sent.duration(to: seen)
+    let kernels = Duration.nanoseconds(arrived - sentRealtime)
+    return arrived > 0 && kernels > .zero && kernels < ours ? kernels : ours
   }
 }

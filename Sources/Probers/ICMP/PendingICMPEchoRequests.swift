@@ -9,7 +9,6 @@ struct PendingICMPEchoRequests {
   struct Request {
     let sequence: UInt16
     let exchange: ICMPEchoSequence
-    /// When the request was sent.
     var sent: MonotonicInstant
     /// The same time in nanoseconds of CLOCK_REALTIME.
     var sentRealtime: Int64 = 0

@@ -34,7 +34,7 @@ final class TCPConnectAttempt: AddressAttempt, ProberDescriptorHandler {
         checkConnection(socket)
         guard self.socket != nil, source == nil else { return }
       }
-      try loop.watch(socket.descriptor, self)
+      try loop.descriptors.watch(socket.descriptor, self)
       isWatched = true
     } catch {
       connector.failed(self, error.finding)
@@ -64,7 +64,7 @@ final class TCPConnectAttempt: AddressAttempt, ProberDescriptorHandler {
   func handOver(to handler: any ProberDescriptorHandler) -> ProberTCPSocket? {
     guard let socket else { return nil }
     self.socket = nil
-    if isWatched { loop.register(socket.descriptor, handler) }
+    if isWatched { loop.descriptors.register(socket.descriptor, handler) }
     return socket
   }
 
@@ -73,7 +73,7 @@ final class TCPConnectAttempt: AddressAttempt, ProberDescriptorHandler {
   }
 
   func end() {
-    if let socket { loop.close(socket.descriptor) }
+    if let socket { loop.descriptors.close(socket.descriptor) }
     socket = nil
   }
 }

@@ -47,7 +47,7 @@ final class TCPExchange: ProberExchange, AddressConnectorOwner, ProberDescriptor
     }
     do throws(ProberPatternError) {
       answer = try options.expect.map { (text) throws(ProberPatternError) in
-        TCPResponseMatcher(try loop.patterns.pattern(text), limit: Limits.dialogueBytes)
+        TCPResponseMatcher(try loop.shared.patterns.pattern(text), limit: Limits.dialogueBytes)
       }
     } catch {
       return loop.conclude(check, error.finding)
@@ -184,7 +184,7 @@ final class TCPExchange: ProberExchange, AddressConnectorOwner, ProberDescriptor
 
   func end() {
     connector.end()
-    if let socket { loop.close(socket.descriptor) }
+    if let socket { loop.descriptors.close(socket.descriptor) }
     socket = nil
   }
 }

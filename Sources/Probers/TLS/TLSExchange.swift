@@ -92,7 +92,7 @@ internal import ReachabilityModel
       }
       guard code == 0 else { return unsafe fail(session, code) }
       check.note(.tls, since: begun)
-      let verdict = unsafe TLSVerification(session, options, name: check.request.tlsName(options), loop.trust)
+      let verdict = unsafe TLSVerification(session, options, name: check.request.tlsName(options), loop.shared.trust)
       check.evidence.tls = verdict.evidence
       // So that the server does not log an error when the connection ends.
       unsafe gnutls_bye(session, GNUTLS_SHUT_WR)
@@ -125,7 +125,7 @@ internal import ReachabilityModel
     connector.end()
     if let session = unsafe session { unsafe gnutls_deinit(session) }
     unsafe session = nil
-    if let socket { loop.close(socket.descriptor) }
+    if let socket { loop.descriptors.close(socket.descriptor) }
     socket = nil
   }
 }
@@ -157,6 +157,6 @@ extension ReachabilityTarget {
 
 extension TLSOptions: ProberOptions {
   func exchange(_ check: ProberCheck, _ loop: ProberLoop) -> (any ProberExchange)? {
-    loop.credentials.map { TLSExchange(check, self, $0, loop) }
+    loop.shared.credentials.map { TLSExchange(check, self, $0, loop) }
   }
 }
