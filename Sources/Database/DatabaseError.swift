@@ -46,8 +46,6 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// Whether the file is damaged, or is not a database (SQLITE_CORRUPT, SQLITE_NOTADB).
   public var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
-  /// Whether the file system or the page limit is full (SQLITE_FULL).
-  public var isFull: Bool { primaryCode == SQLITE_FULL }
   /// Whether the operation ended because its deadline has passed (SQLITE_INTERRUPT).
   public var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
   /// Whether the file, or the directory for its log, cannot be written (SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM).

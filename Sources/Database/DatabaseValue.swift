@@ -19,9 +19,6 @@ public enum DatabaseValue: Hashable, Sendable {
   /// A text, or no value.
   public static func text(_ value: String?) -> DatabaseValue { value.map { .text($0) } ?? .null }
 
-  /// Bytes, or no value.
-  public static func blob(_ value: [UInt8]?) -> DatabaseValue { value.map { .blob($0) } ?? .null }
-
   /// The bits of an unsigned integer; SQLite has no unsigned integers.
   public static func bits(_ value: UInt64) -> DatabaseValue { .integer(Int64(bitPattern: value)) }
 }

@@ -19,6 +19,4 @@ struct ConnectionCharge {
 
   /// The kernel buffers something for the socket, as far as is known.
   var mayBeUnsent: Bool { uncheckedOutput > 0 || socket > 0 }
-
-  init(since: MonotonicInstant) { self.since = since }
 }

@@ -13,13 +13,11 @@ extension ConnectionMemory {
     return bytes <= share(of: context.guaranteedMemory) || bytes <= share(of: readLimit())
   }
 
-  /// Bytes of all streams.
   private var streamBytes: Int {
     context.counters.streams.open.load(ordering: .relaxed) * Limits.streamBytes
       + callbackStreams * (callbackStreamBytes - Limits.streamBytes)
   }
 
-  /// Bytes of a stream by callback.
   private var callbackStreamBytes: Int {
     context.identity == nil ? Limits.connectionBytes : Limits.secureStreamBytes
   }

@@ -5,7 +5,6 @@ internal import Synchronization
 
 /// Streams whose bytes libmicrohttpd requests; each is suspended while it has nothing to send.
 final class HTTPCallbackStreams {
-  /// A log that streams follow.
   private struct Followed {
     let log: EventLog
     /// Ends the notifications of the log.
@@ -153,7 +152,6 @@ final class HTTPCallbackStreams {
     context.timers.set(.heartbeat(connection.token), at: time)
   }
 
-  /// Sends a heartbeat.
   func sendHeartbeat(_ connection: HTTPConnection) {
     // A stream that is not suspended is sending: a heartbeat in between is neither needed nor safe.
     guard connection.isSuspended, let state = connection.phase.stream else { return }

@@ -119,7 +119,6 @@ final class HTTPConnection {
     handling = .suspended(isWatched: isWatched, isInputLimited: false)
   }
 
-  /// Returns the connection to libmicrohttpd.
   func resume() {
     guard case .suspended(let isWatched, let isInputLimited) = handling else { return }
     handling = isWatched ? .resumed : .library

@@ -18,7 +18,6 @@ enum HTTPConnectionPhase {
   case deferred(DeferredHTTPResponse)
   /// The response is queued.
   case answered
-  /// The response is a stream by callback.
   case streaming(HTTPCallbackStream)
   /// libmicrohttpd has closed the connection.
   case closed
@@ -29,7 +28,6 @@ enum HTTPConnectionPhase {
   /// A response was promised and has not been given.
   var awaitsReply: Bool { deferral.map { $0.reply == nil } ?? false }
 
-  /// The open stream by callback.
   var stream: HTTPCallbackStream? { if case .streaming(let stream) = self { stream } else { nil } }
 
   /// A response is queued, and not sent completely.

@@ -16,7 +16,6 @@ final class HTTPConnectionTable {
 
   init(_ context: HTTPServerContext) { self.context = context }
 
-  /// All connections, in no order.
   var all: Dictionary<UInt64, HTTPConnection>.Values { connections.values }
 
   subscript(token: UInt64) -> HTTPConnection? { connections[token] }

@@ -37,7 +37,6 @@ final class HTTPServerContext {
   var needsTurn = false
   /// libmicrohttpd has called us, or the kernel has reported an event, since the last poll.
   var hadActivity = true
-  /// How many connections are in which phase.
   var phases = HTTPConnectionPhaseCounts()
 
   init(

@@ -36,7 +36,6 @@ final class LingeringHTTPSockets {
     return true
   }
 
-  /// Closes the socket of a token.
   func end(_ token: UInt64) {
     guard let descriptor = descriptors.removeValue(forKey: token) else { return }
     context.timers.cancel(.linger(token))
@@ -44,6 +43,5 @@ final class LingeringHTTPSockets {
     close(descriptor)
   }
 
-  /// Closes all sockets.
   func endAll() { for token in Array(descriptors.keys) { end(token) } }
 }

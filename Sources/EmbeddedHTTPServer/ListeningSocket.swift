@@ -153,7 +153,6 @@ struct ListeningSocket {
     return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : nil
   }
 
-  /// Sets an integer option of a socket.
   @discardableResult
   static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) -> Bool {
     var value = value

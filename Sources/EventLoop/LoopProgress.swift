@@ -17,7 +17,6 @@ package final class LoopProgress: Sendable {
     Self.all.withLock { $0[ObjectIdentifier(self)] = self }
   }
 
-  /// Ends the watching.
   package func end() { Self.all.withLock { $0[ObjectIdentifier(self)] = nil } }
 
   /// Runs a turn of a queue, which has no thread of its own.
@@ -33,7 +32,6 @@ package final class LoopProgress: Sendable {
     return count.isMultiple(of: 2) ? nil : count
   }
 
-  /// The turns so far.
   package var turns: UInt64 { (count.load(ordering: .relaxed) + 1) / 2 }
 
   // Only the loop itself changes the count.
@@ -50,7 +48,6 @@ package final class LoopProgress: Sendable {
   /// Threads belong to the process, so that an object that passes on their progress through all layers has no advantage.
   private static let all = Locked<[ObjectIdentifier: LoopProgress]>([:])
 
-  /// All watched loops.
   package static var watched: [LoopProgress] { all.withLock { Array($0.values) } }
 
   // MARK: - The loop of the calling thread

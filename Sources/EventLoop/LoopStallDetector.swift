@@ -11,7 +11,6 @@ struct LoopStallDetector {
     var turn: UInt64?
   }
 
-  /// A change of a loop.
   enum Change: Equatable {
     /// It has been in one turn for this time.
     case stalled(String, Duration)

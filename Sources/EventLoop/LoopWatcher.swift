@@ -17,7 +17,6 @@ package final class LoopWatcher: Sendable {
 
   /// The threads and queues with a name.
   package struct Report: Sendable {
-    /// The name.
     package let name: String
     /// The observed duration of the longest turn in progress, if it is a stall; zero otherwise.
     package let stall: Duration

@@ -9,7 +9,6 @@ package final class Mailbox<Message: Sendable>: Sendable {
     case accepted
     /// Too many messages are waiting.
     case full
-    /// The mailbox is closed.
     case closed
   }
 

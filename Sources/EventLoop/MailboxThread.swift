@@ -9,7 +9,6 @@ package final class MailboxThread<Message: Sendable>: Sendable {
 
   /// Why a message was not accepted.
   package enum PostError: Error, Sendable {
-    /// The thread was stopped.
     case stopped
     /// Too many messages are waiting.
     case full

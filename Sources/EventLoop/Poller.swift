@@ -31,7 +31,6 @@ internal import Glibc
   package struct Event: Sendable {
     /// The token that the descriptor was added with.
     package let token: UInt64
-    /// What is reported.
     package let events: Events
 
     /// The token as a descriptor, for those that were added without another token.

@@ -22,7 +22,6 @@ package struct ClientQueue<Element> {
   /// The clients with elements, the next one first.
   private var turns: Deque<String> = []
   private var lastNumber: UInt64 = 0
-  /// The elements of all clients.
   package private(set) var count = 0
 
   /// An empty queue.

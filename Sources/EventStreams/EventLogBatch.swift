@@ -2,7 +2,6 @@
 ///
 /// The memory is reused for the next batch.
 @safe struct EventLogBatch: ~Copyable {
-  /// One entry in the batch.
   struct Mark {
     let index: UInt64
     let id: UInt64

@@ -13,7 +13,6 @@ extension EventLogRing {
     return true
   }
 
-  /// Returns copies of the newest entries.
   func entries(_ selection: EventLog.Selection, newest limit: Int) -> [EventLog.Entry] {
     var found: [EventLog.Entry] = []
     var number = end

@@ -4,7 +4,6 @@ extension EventLogRing {
     /// Position of the first byte of the chunk, counted from the first byte ever appended.
     let start: UInt64
     let labels: EventLog.Labels
-    /// The bytes of the content.
     let contentLength: Int
     /// The bytes of the content before and after the data.
     private let framing: (before: UInt32, after: UInt32)

@@ -2,9 +2,7 @@ package import Synchronization
 
 /// The counters of a server's streams; written by its threads, read by any thread.
 package final class StreamCounters: Sendable {
-  /// Streams open now.
   package let open = Atomic(0)
-  /// Streams opened.
   package let opened = Atomic(0)
   /// Streams closed because their reader was too slow.
   package let lagged = Atomic(0)
@@ -15,14 +13,12 @@ package final class StreamCounters: Sendable {
   /// Bytes that taken-over streams have sent, without the response's head.
   package let bytes = Atomic(0)
 
-  /// Counters at zero.
   package init() {}
 }
 
 extension Atomic<Int> {
   /// Adds 1.
   package func increment() { wrappingAdd(1, ordering: .relaxed) }
-  /// Adds an amount.
   package func add(_ amount: Int) { wrappingAdd(amount, ordering: .relaxed) }
   /// Subtracts 1.
   package func decrement() { wrappingSubtract(1, ordering: .relaxed) }

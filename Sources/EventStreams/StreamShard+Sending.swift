@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Sending to the sockets of streams.
 extension StreamShard {
   // MARK: - New entries
 
@@ -85,7 +84,6 @@ extension StreamShard {
 
   // MARK: - Channels
 
-  /// The channels of a stream's feeds.
   func feeds(_ number: Int32) -> [StreamChannel] {
     [slots[number].first, slots[number].second].compactMap { channels[$0] }
   }

@@ -4,7 +4,6 @@ internal import Glibc
 ///
 /// An idle stream uses one slot and no other memory of this process.
 @safe struct StreamSlots: ~Copyable {
-  /// One open stream.
   struct Slot {
     /// The socket; -1 when the slot is free.
     var descriptor: Int32
@@ -80,7 +79,6 @@ internal import Glibc
     capacity *= 2
   }
 
-  /// Frees a slot.
   mutating func remove(_ number: Int32) {
     unplan(number)
     self[number].descriptor = -1

@@ -10,7 +10,6 @@ package final class EventHistory: Sendable {
     case events([(sequence: UInt64, data: [UInt8])])
     /// The next events, up to this number, are not kept any longer.
     case missing(through: UInt64)
-    /// There are none.
     case end
     /// The store cannot be read now.
     case failed
@@ -27,7 +26,6 @@ package final class EventHistory: Sendable {
   /// The entries of that kind, in a selection.
   package static let initialMask: UInt64 = 1 << UInt64(initialKind)
 
-  /// The epoch of the numbers.
   package let epoch: String
   /// The events in memory as clients receive them.
   package let log: EventLog

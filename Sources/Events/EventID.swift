@@ -25,7 +25,6 @@ package struct EventID: Hashable, CustomStringConvertible {
     self.init(epoch: String(parts[0]), sequence: sequence)
   }
 
-  /// Returns a new random epoch.
   package static func newEpoch() -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 8 - digits.utf8.count) + digits

@@ -9,7 +9,6 @@ package import NetworkReachability
 /// It is called under the engine's lock, so that the log has every event in order and no document is older than the
 /// event that announced it. With a store, events, documents and notifications wait until the events are committed.
 package final class EventPublisher: TransitionSink {
-  /// What a publication has changed.
   package struct Changes: Sendable {
     /// Whether the state of the machine has changed in any respect.
     package var state = false
@@ -17,7 +16,6 @@ package final class EventPublisher: TransitionSink {
     package var status = false
     /// Whether the document of `/interfaces` has changed.
     package var interfaces = false
-    /// The registered targets that have changed.
     package var targets: Set<String> = []
     /// The transitions of these targets.
     package var transitions: [Transition] = []
@@ -166,7 +164,6 @@ package final class EventPublisher: TransitionSink {
 
   // MARK: - Reading
 
-  /// The visible state.
   package var documents: StateDocuments { guarded.withLock(\.visible) }
 
   /// The state after every transition so far, which may wait for its commit.

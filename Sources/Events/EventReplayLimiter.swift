@@ -21,7 +21,6 @@ package final class EventReplayLimiter: Sendable {
 
   private let state = Locked(State())
 
-  /// The number of replays that wait.
   package var waiting: Int { state.withLock(\.waiting.count) }
 
   /// Calls a closure now or when another replay has ended; ``release()`` must follow if it begins.
@@ -45,7 +44,6 @@ package final class EventReplayLimiter: Sendable {
     _ = state.withLock { $0.waiting.remove(ticket) }
   }
 
-  /// Ends a replay.
   package func release() {
     while let start = next() {
       if start() { return }

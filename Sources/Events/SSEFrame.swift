@@ -41,7 +41,6 @@ package enum SSEFrame {
 }
 
 extension EventLog.Entry {
-  /// The frame of an event.
   init(_ event: Event) {
     let data = event.data.bytes
     let frame = SSEFrame.event(event.type.name, id: event.id, data)
@@ -53,7 +52,6 @@ extension EventLog.Entry {
       data: end - data.count..<end)
   }
 
-  /// The frame of an event that was stored.
   init(_ event: StoredEvent) {
     self.init(
       id: event.sequence, kind: min(event.kind, EventLog.highestKind),

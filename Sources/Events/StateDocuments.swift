@@ -5,7 +5,6 @@ package import NetworkReachability
 package struct StateDocuments: Sendable {
   /// A document without its line end.
   package struct Document: Sendable {
-    /// The JSON.
     package fileprivate(set) var bytes: [UInt8]
     /// How often the content has changed; entity tags contain this number.
     package fileprivate(set) var revision: UInt64 = 0

@@ -29,7 +29,6 @@ package enum StatusRepresentation {
     ])
   }
 
-  /// Returns the default path of one family.
   package static func family(_ path: NetworkPath) -> JSON {
     .members([
       "status": .string(path.status.name),

@@ -14,9 +14,7 @@ struct FleetEngineHealth: Sendable {
   /// after some seconds.
   private static let failureAge = Duration.seconds(30)
 
-  /// What is wrong.
   enum Problem: Hashable, Sendable {
-    /// There is no connection.
     case disconnected
     /// There is one, and the stream neither delivers nor answers, or has no quorum.
     case silent
@@ -48,7 +46,6 @@ struct FleetEngineHealth: Sendable {
   /// The age of the last contact with the stream; that of this process before the first one.
   func age(of replica: FleetReplica, at now: Duration) -> Duration { now - (replica.contact.time ?? beginning) }
 
-  /// What is wrong now.
   func problem(of replica: FleetReplica, at now: Duration) -> Problem? {
     if age(of: replica, at: now) > Self.contactLimit { return replica.isConnected ? .silent : .disconnected }
     guard let refusal, now - refusal.last < Self.failureAge else { return nil }

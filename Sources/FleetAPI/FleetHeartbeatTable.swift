@@ -84,7 +84,6 @@ final class FleetHeartbeatTable: Sendable {
     state.withLock { state in state.entries = state.entries.filter { nodes($0.value.heartbeat.agent) } }
   }
 
-  /// The number of nodes.
   var count: Int { state.withLock(\.entries.count) }
 
   /// The heartbeats that were dropped because too many waited, of too many nodes, or because they were too long.

@@ -90,7 +90,6 @@ enum FleetRepresentation {
     return message.reason
   }
 
-  /// A cell of the matrix.
   static func cell(_ target: String, _ agent: String, _ node: FleetFoldedNode?) -> JSON {
     .object([.init("target", text: target)] + vantage(target, agent, node))
   }

@@ -6,7 +6,6 @@ struct FleetSnapshot: Sendable {
   var fold: FleetFold
   /// Whether the fold has everything that the stream has.
   var isComplete: Bool
-  /// Whether the engine is connected.
   var isConnected: Bool
   /// What is wrong with the engine, in words; nil if it works.
   var problem: String?
@@ -52,7 +51,6 @@ struct FleetSnapshot: Sendable {
   /// The events of an agent that waited for the engine at its last heartbeat; nil before it.
   func outbox(of agent: String) -> Int? { fold.nodes[agent] == nil ? nil : heartbeats.outbox(of: agent) }
 
-  /// The heartbeats that were dropped.
   var droppedHeartbeats: UInt64 { heartbeats.dropped }
 
   /// The agents, sorted by id.

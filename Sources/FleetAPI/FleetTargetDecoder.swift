@@ -5,7 +5,6 @@ internal import StatusAPI
 
 /// Reads and writes the two members that a fleet target has besides those of a node's target: `place` and `quorum`.
 enum FleetTargetDecoder {
-  /// Limits of the members.
   static let countLimit = 10_000
 
   static func encode(_ placement: FleetPlacement) -> JSON {

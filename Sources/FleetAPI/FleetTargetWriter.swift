@@ -15,7 +15,6 @@ struct FleetTargetWriter: Sendable {
   enum Change: Sendable {
     /// Define the target, or change it unless `isCreation`.
     case define(FleetTarget, isCreation: Bool)
-    /// Delete the target.
     case delete
   }
 

@@ -2,11 +2,9 @@ internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
 
-/// What the matrix is about.
 enum FleetMatrixSubjects: String, CaseIterable {
   /// The checks of agents by each other.
   case agents
-  /// The targets of the fleet.
   case targets
 
   func includes(_ target: String) -> Bool { (FleetMesh.agent(of: target) == nil) == (self == .targets) }
@@ -21,7 +19,6 @@ struct FleetZoneMatrix {
     var from: String
     /// The id of a target, or the zone of the agents that are checked.
     var to: String
-    /// The number of cells with each state.
     var counts: [(state: TargetState, count: Int)]
 
     /// The position in the order of all groups; `:` is in no id and in no zone of the settings.
@@ -79,7 +76,6 @@ struct FleetZoneMatrix {
     }
   }
 
-  /// The groups in their order.
   let groups: [Group]
 
   /// Counts the cells of some agents in a snapshot.

@@ -43,11 +43,9 @@ package struct RouteContext<Service: AnyObject & Sendable>: Sendable {
   package var requestID: String { routed.requestID }
   package var client: String { routed.client }
 
-  /// Returns the problem as a response to this request.
   package func answer(_ problem: Problem) -> HTTPResponse { routed.answer(problem) }
 }
 
-/// A route of one service.
 package struct BoundRoute: Sendable {
   package let declaration: RouteDeclaration
   let handle: @Sendable (RoutedRequest) throws(Problem) -> HTTPReply

@@ -92,7 +92,6 @@ public struct AccessPolicy: Sendable, Equatable {
   /// Whether a token grants this scope, expired or not.
   func hasToken(for scope: AccessScope) -> Bool { tokens.values.contains { $0.contains { $0.grants(scope) } } }
 
-  /// Returns the rules of a listener.
   func rules(of listener: Int) -> Rules { listeners.indices.contains(listener) ? listeners[listener] : Rules() }
 
   /// Returns the configured token that matches; nil for an unknown or expired one.

@@ -12,11 +12,9 @@ package final class DocumentQueue: Sendable {
   /// Requests of one client that wait; a page has few, and a proxy is one client.
   package static let clientLimit = 64
 
-  /// What the queue has done.
   package struct Counts: Equatable {
     /// Requests that wait now.
     package var waiting = 0
-    /// Responses made.
     package var made = 0
     /// Requests refused because too many waited.
     package var refused = 0
@@ -120,7 +118,6 @@ package final class DocumentQueue: Sendable {
 }
 
 extension HTTPReply {
-  /// Gives the reply to a promise of it.
   fileprivate func fulfil(_ promise: HTTPPromise) {
     switch self {
     case .now(let response): promise.fulfil(response)

@@ -1,6 +1,5 @@
 internal import TextSyntax
 
-/// The parameters of a request for an event stream.
 package enum EventStreamParameters {
   /// The maximum number of names that a stream selects by one parameter.
   private static let selectionLimit = 64

@@ -1,6 +1,5 @@
 internal import ReachabilityModel
 
-/// Parses the value of a header field.
 enum HeaderFieldSyntax {
   /// Returns the parts between separators, including empty ones; quoted separators are ignored (RFC 9110 §5.6.4).
   static func parts(of text: some StringProtocol, by separator: Character) -> [Substring] {

@@ -6,7 +6,6 @@ struct OriginPolicy: Sendable {
   /// Origins whose pages may send requests, exactly as browsers send them: `https://dash.example:8443`.
   var allowed: Set<String> = []
 
-  /// Returns the request's origin if it is allowed.
   private func allowedOrigin(_ request: HTTPRequest) -> String? {
     guard !allowed.isEmpty, let origin = request.headers["Origin"], allowed.contains(origin) else { return nil }
     return origin

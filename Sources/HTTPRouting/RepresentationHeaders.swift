@@ -1,4 +1,3 @@
-/// The header fields of a representation.
 package enum RepresentationHeaders {
   package static func headers(_ media: MediaType, tag: String? = nil) -> HTTPHeaders {
     var headers: HTTPHeaders = [
@@ -16,7 +15,6 @@ package enum RepresentationHeaders {
     return headers
   }
 
-  /// The headers of an event stream.
   package static let ofEventStream = SecurityHeaders.merged(into: [
     "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
   ])

@@ -42,7 +42,6 @@ enum RequestAuthorization {
     bearer(request).flatMap { BearerToken($0) }.flatMap { policy.token(for: $0, at: now) }
   }
 
-  /// Whether the route requires a token.
   static func requiresToken(_ request: HTTPRequest, _ scope: AccessScope?, _ listener: Int, _ policy: AccessPolicy)
     -> Bool
   {

@@ -27,7 +27,6 @@ package struct FieldError: Equatable, Sendable {
   }
 }
 
-/// Parses the body of a request.
 package enum RequestBody {
   /// Returns the body as JSON.
   ///

@@ -11,7 +11,6 @@ package final class RequestCounters: Sendable {
     package var status: Int
   }
 
-  /// The number of responses of one kind.
   final class Count: Sendable {
     private let number = Atomic(0)
 

@@ -27,7 +27,6 @@ package struct RoutedRequest: Sendable {
     return IPPrefix(address, length: 64).block.description
   }
 
-  /// Returns the problem as a response to this request.
   package func answer(_ problem: Problem) -> HTTPResponse { problem.response(requestID: requestID) }
 
   /// Whether the request may use routes with this scope: by the listener's rules, its token, and the origin of its page.

@@ -12,7 +12,6 @@ package final class RouterSettings: Sendable {
   /// The log of responses; nil disables it.
   let accessLog: Logger?
 
-  /// Creates settings.
   package init(allowedHosts: [String], allowedOrigins: [String], accessLog: Logger?) {
     self.allowedHosts = allowedHosts.map { $0.lowercased() }
     origins = OriginPolicy(allowed: Set(allowedOrigins))
@@ -34,7 +33,6 @@ package final class RouterEnvironment: Sendable {
   let documentsAreLarge: @Sendable () -> Bool
   private let current: Locked<RouterSettings>
 
-  /// Creates the environment of a router.
   package init(
     _ settings: RouterSettings, _ policy: AccessPolicy, _ generation: ResponseCacheGeneration,
     _ requests: RequestCounters, documentsAreLarge: @escaping @Sendable () -> Bool

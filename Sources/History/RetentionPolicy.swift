@@ -63,9 +63,6 @@ public struct RetentionContents: Sendable, Equatable {
   public var firstDay: SamplePeriod?
   /// The bytes that are in use.
   public var size: Int64 = 0
-
-  /// An empty database.
-  public init() {}
 }
 
 extension RetentionPolicy {
@@ -126,7 +123,6 @@ enum SampleKey {
   /// The bits of the target's number: 16 million targets.
   static let subjectBits: Int64 = 24
 
-  /// The highest number of a target.
   static let highestSubject: Int64 = 1 << subjectBits - 1
 
   static func key(_ period: Int64, _ subject: Int64) -> Int64 { period << subjectBits | subject }

@@ -12,7 +12,6 @@ enum StoreFileChange: Hashable {
   case lock
 }
 
-/// The files that a connection has open.
 struct OpenStoreFiles {
   fileprivate let database: DataFileStatus
   fileprivate let log: DataFileStatus

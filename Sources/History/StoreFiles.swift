@@ -1,7 +1,6 @@
 internal import Database
 internal import Logging
 
-/// The files of a store in its directory.
 struct StoreFiles: Sendable {
   static let database = "reachd.db"
   static let suffixes = ["", "-wal", "-shm"]
@@ -20,7 +19,6 @@ struct StoreFiles: Sendable {
   var databasePath: String { "\(directory.path)/\(Self.database)" }
   var logPath: String { databasePath + "-wal" }
 
-  /// The bytes of all files.
   var bytes: Int64 { Self.suffixes.reduce(0) { $0 + directory.size(of: Self.database + $1) } }
 
   /// The page of the store's runs, whose name no other store of the machine has.

@@ -28,7 +28,6 @@ internal import Glibc
     case failed(String)
   }
 
-  /// The source of the addresses.
   enum Source: String {
     case hosts = "f"
     case dns = "b"
@@ -92,7 +91,6 @@ internal import Glibc
     unsafe channel = nil
   }
 
-  /// The number of servers in use.
   var serverCount: Int {
     guard let channel = unsafe channel else { return 0 }
     var head: UnsafeMutablePointer<ares_addr_port_node>?

@@ -17,7 +17,6 @@ public final class Resolver: Sendable {
 
   deinit { inbox.stop() }
 
-  /// The configuration of the resolver.
   var configuration: ResolverConfiguration { inbox.configuration }
 
   /// Requests all addresses of `name`.

@@ -1,7 +1,6 @@
 internal import EventLoop
 internal import Locks
 
-/// One request for a name.
 struct ResolverRequest: Sendable {
   let id: UInt64
   let name: String

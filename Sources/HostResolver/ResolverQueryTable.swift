@@ -37,7 +37,6 @@ struct ResolverQueryTable {
     return Array(waiting.prefix(count))
   }
 
-  /// The query was sent.
   mutating func sent(_ id: UInt64) { inFlight.insert(id) }
 
   /// The query has its answers; false if it was not in flight.

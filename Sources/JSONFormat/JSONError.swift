@@ -9,13 +9,6 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What is wrong.
   public let message: String
 
-  /// Creates an error at a position; `line` and `column` count from 1.
-  public init(line: Int, column: Int, message: String) {
-    self.line = line
-    self.column = column
-    self.message = message
-  }
-
   /// `line:column: message`.
   public var description: String { "\(line):\(column): \(message)" }
 }

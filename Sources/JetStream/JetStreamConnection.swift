@@ -93,7 +93,6 @@ extension NATSConnection {
 }
 
 extension NATSError {
-  /// Makes an error from the one in a response of the API.
   init(_ operation: String, api error: JSON) {
     var code = 0
     if case .integer(let number) = error["err_code"] { code = Int(clamping: number) }

@@ -15,7 +15,6 @@ public final class JetStreamConsumerAttempts: Sendable {
   /// Creates the count of no attempts.
   public init() {}
 
-  /// Counts an attempt.
   func add(at now: ContinuousClock.Instant = .now) {
     state.withLock { state in
       state.failures = min(state.failures + 1, 100)

@@ -1,6 +1,5 @@
 /// What the subject for acknowledgements says about a message that a consumer delivers (ADR-15 of NATS).
 struct JetStreamDeliveryPosition: Hashable, Sendable {
-  /// The number in the stream.
   var streamSequence: UInt64
   /// The number of the delivery by this consumer, from 1.
   var consumerSequence: UInt64

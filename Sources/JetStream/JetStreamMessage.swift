@@ -10,14 +10,6 @@ public struct JetStreamMessage: Sendable, Hashable {
   public var time: Int64
   /// The payload.
   public var payload: [UInt8]
-
-  /// Creates a message.
-  public init(subject: String, sequence: UInt64, time: Int64, payload: [UInt8]) {
-    self.subject = subject
-    self.sequence = sequence
-    self.time = time
-    self.payload = payload
-  }
 }
 
 /// What a consumer of a stream delivers.

@@ -10,7 +10,6 @@ internal import Glibc
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isOpen = false
 
-  /// Makes a closed latch.
   package init() {
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())

@@ -3,7 +3,6 @@ package final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private struct Reference: Sendable { weak var object: Object? }
   private let reference = Locked(Reference())
 
-  /// A reference to no object.
   package init() {}
 
   /// The object; nil before it is set, and when it was deallocated.

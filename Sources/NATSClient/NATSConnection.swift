@@ -111,14 +111,12 @@ internal import Glibc
     guard !ended.isFull else { throw NATSError(operation, .failed, "too many ended subscriptions wait for the server") }
   }
 
-  /// Whether every subscription that has ended is released.
   var hasReleasedAll: Bool { ended.isEmpty }
 
   /// Releases a subscription that has ended, when the library's thread cannot use it any more.
   func release(_ subscription: OpaquePointer) { unsafe ended.add(subscription, of: self) }
 }
 
-/// The observers of connections.
 let connectionCallbacks = NATSCallbackTable<@Sendable (NATSConnection.Event) -> Void>()
 
 extension Duration {

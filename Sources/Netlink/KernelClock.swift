@@ -5,21 +5,13 @@ package import ReachabilityModel
 
 /// The clocks that a reading contains, and the clock that shows a suspend.
 package enum KernelClock {
-  /// One moment, on two clocks.
   package struct Moment: Sendable {
     /// CLOCK_MONOTONIC since its own zero.
     package var uptime: Duration
     /// The time that the machine has been suspended since boot: CLOCK_BOOTTIME minus CLOCK_MONOTONIC.
     package var asleep: Duration
-
-    /// A moment from its two numbers.
-    package init(uptime: Duration, asleep: Duration) {
-      self.uptime = uptime
-      self.asleep = asleep
-    }
   }
 
-  /// This moment.
   package static var now: Moment {
     // In this order, so that a preemption between the two reads makes a suspend look shorter, never longer.
     let sinceBoot = SystemClock.boottime

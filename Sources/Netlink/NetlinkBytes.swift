@@ -13,7 +13,6 @@ internal import ReachabilityModel
     unsafe self.bytes = unsafe bytes
   }
 
-  /// The number of bytes.
   var count: Int { unsafe bytes.count }
 
   /// The integer in host order at an offset; nil when it is not wholly inside.
@@ -54,9 +53,6 @@ internal import ReachabilityModel
     default: nil
     }
   }
-
-  /// A copy.
-  var array: [UInt8] { unsafe Array(bytes) }
 }
 
 extension NetlinkBytes {

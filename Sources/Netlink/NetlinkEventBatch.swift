@@ -24,9 +24,7 @@ struct NetlinkEventBatch {
   var isAfterLoss = false
   /// When the first datagram was received, on CLOCK_MONOTONIC; nil when none was.
   private(set) var receivedAt: Duration?
-  /// Event messages.
   var events: UInt64 = 0
-  /// Datagrams.
   var datagrams: UInt64 = 0
   /// Overruns of the receive buffer.
   var overruns: UInt64 = 0

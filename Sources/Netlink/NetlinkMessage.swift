@@ -13,7 +13,6 @@ struct NetlinkMessage {
   /// The bytes after the header.
   var body: NetlinkBytes
 
-  /// The length of a header.
   static let headerSize = 16
 
   /// True when a change interrupted the dump, so that the dump may be inconsistent.
@@ -48,7 +47,6 @@ struct NetlinkRouteMessage: Hashable {
   var nexthopObject: UInt32?
 }
 
-/// The decoded content of a message.
 enum NetlinkContent: Equatable {
   case link(NetlinkLinkMessage)
   case address(InterfaceAddress)

@@ -52,7 +52,6 @@ struct NetlinkRequest {
     append(UInt16(0))
   }
 
-  /// Adds an attribute with a byte.
   mutating func attribute(_ type: Int, _ byte: UInt8) {
     append(UInt16(5))
     append(UInt16(type))
@@ -60,7 +59,6 @@ struct NetlinkRequest {
     append(UInt32(byte).littleEndian)
   }
 
-  /// Adds an attribute with an address.
   mutating func attribute(_ type: Int, _ address: IPAddress) {
     append(UInt16(address.family == .ipv4 ? 8 : 20))
     append(UInt16(type))

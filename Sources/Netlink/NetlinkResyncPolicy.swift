@@ -17,7 +17,6 @@ struct NetlinkResyncPolicy {
     case failing(busyUntil: Duration, isReported: Bool)
   }
 
-  /// The consequences of a failure.
   struct FailureReport: Equatable {
     /// The first failure since the last reading.
     let isFirst: Bool
@@ -39,7 +38,6 @@ struct NetlinkResyncPolicy {
   /// Whether the last reading failed.
   var isFailing: Bool { if case .failing = health { true } else { false } }
 
-  /// Adds received events.
   mutating func received(_ batch: NetlinkEventBatch) { pending.merge(batch) }
 
   /// Adds events that were received during an audit, to be handled after it.

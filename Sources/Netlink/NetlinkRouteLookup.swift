@@ -12,19 +12,16 @@ internal import ReachabilityModel
 /// A kernel that does not know the flag refuses the first form (gVisor, `parseForDestination` in
 /// pkg/sentry/socket/netlink/route/protocol.go). Then only the second one counts.
 struct NetlinkRouteLookup {
-  /// An answer as received.
   enum Answer {
     case route(NetlinkRouteMessage)
     case refused(NetlinkAck)
   }
 
-  /// The query.
   let query: RouteQuery
   /// Whether an IPv6 request with an interface contains the source too.
   let sendsBoundSource: Bool
   /// The source port of the packets; 0 for none.
   var sourcePort: UInt16 = 0
-  /// The matching route.
   var match: Answer?
   /// What a packet would do.
   var plain: Answer?

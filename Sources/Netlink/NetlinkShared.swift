@@ -23,7 +23,6 @@ final class NetlinkShared: Sendable {
     var waker: Waker?
   }
 
-  /// See ``KernelCounters``.
   let counters = Locked(KernelCounters())
   /// The socket for lookups that the kernel answers immediately; nil unless the source runs.
   let lookups = Locked<NetlinkQuerySocket?>(nil)

@@ -64,7 +64,6 @@ internal import ReachabilityModel
     try? set("setsockopt SO_SNDTIMEO", SOL_SOCKET, SO_SNDTIMEO, limit)
   }
 
-  /// Sets an option of the socket.
   func set(_ operation: String, _ level: Int32, _ option: Int32, _ value: some BitwiseCopyable)
     throws(KernelError)
   {
@@ -94,7 +93,6 @@ internal import ReachabilityModel
     try set("join group \(group.rawValue)", SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, Int32(group.rawValue))
   }
 
-  /// Sends one or more requests to the kernel.
   func send(_ request: NetlinkRequest) throws(KernelError) {
     let sent = NetlinkSyscall.raw { () -> Int in
       unsafe request.bytes.withUnsafeBytes { unsafe Glibc.send(number, $0.baseAddress, $0.count, 0) }

@@ -30,7 +30,6 @@ package final class NetlinkSource: KernelSource {
     /// The configured properties of interfaces, which take precedence over those that the kernel reports.
     package var interfaceOverrides: [InterfaceOverride] = []
 
-    /// The defaults.
     package init() {}
   }
 

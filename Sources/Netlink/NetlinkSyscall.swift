@@ -59,7 +59,6 @@ extension KernelError {
 
 /// A file descriptor that is closed with its last reference.
 final class NetlinkDescriptor: Sendable {
-  /// The number.
   let number: Int32
 
   /// Takes over an open descriptor.

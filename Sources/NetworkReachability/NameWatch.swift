@@ -6,7 +6,6 @@ internal import ReachabilityModel
 struct NameWatch {
   /// The numbers of the subscriptions, so that ending one twice, or before it began, does not end another.
   var subscriptions: Set<Int> = []
-  /// The numbers of the ephemeral subscriptions.
   var ephemeralSubscriptions: Set<Int> = []
   /// The client whose ephemeral subscription was the first, and which the lookups are counted for.
   var client: String?
@@ -17,7 +16,6 @@ struct NameWatch {
   var answer = NameResolution.pending
   /// Waits for the answer, or for the end of its time to live.
   var task: Task<Void, Never>?
-  /// The queue that contains the name.
   var queued: NameWatchQueue.Kind?
   /// The queue that must contain it.
   var kind: NameWatchQueue.Kind { subscriptions.isEmpty ? .ephemeral : .regular }

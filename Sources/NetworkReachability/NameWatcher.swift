@@ -42,7 +42,6 @@ final class NameWatcher: Sendable {
     source?.onChange { [weak self] in self?.applySource() }
   }
 
-  /// The timeout of one lookup.
   var timeout: Duration {
     get { guarded.withLock(\.timeout) }
     set { guarded.withLock { $0.timeout = newValue } }

@@ -101,7 +101,6 @@ extension ReachabilityMonitor {
   /// Attaches a sink that needs every transition exactly once and in order; it receives the snapshot first.
   package func attach(_ sink: any TransitionSink) { engine.attach(sink) }
 
-  /// Detaches a sink.
   package func detach(_ sink: any TransitionSink) { engine.detach(sink) }
 
   /// Attaches an observer of the targets that each change of the kernel affects.

@@ -17,7 +17,6 @@ protocol Subscriber: AnyObject, Sendable {
 
 /// The updates that a subscription includes.
 struct SubscriptionFilter: Sendable {
-  /// The kinds of change.
   var kinds: Transition.Kinds
   /// The watched targets, when `kinds` contains `.host`; each once, in the order of their first verdicts.
   let targets: [ReachabilityTarget]
@@ -48,7 +47,6 @@ package protocol TransitionSink: AnyObject, Sendable {
 /// The verdict arrives in order with what a ``TransitionSink`` receives, so that the latest of both is current; the same
 /// rules apply.
 package protocol VerdictSink: AnyObject, Sendable {
-  /// The present verdict.
   func take(_ verdict: HostVerdict)
 }
 

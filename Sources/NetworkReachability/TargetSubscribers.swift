@@ -6,7 +6,6 @@ internal import ReachabilityModel
 struct TargetSubscribers {
   private var numbers: [Set<Int>] = []
 
-  /// The subscriptions to a target.
   subscript(target: EngineTargetID) -> Set<Int> { Int(target) < numbers.count ? numbers[Int(target)] : [] }
 
   /// Adds a subscription to watched targets.

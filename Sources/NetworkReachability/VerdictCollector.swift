@@ -24,7 +24,6 @@ final class VerdictCollector: Sendable {
     }
   }
 
-  /// Whether the condition was evaluated.
   var isEvaluated: Bool { state.withLock(\.isEvaluated) }
 
   /// The condition's last result.

@@ -15,7 +15,6 @@ final class CheckCoalescer: Sendable {
 
   /// The source of a request's outcome.
   enum Admission {
-    /// A cached outcome.
     case cached(CheckOutcome)
     /// A check in progress, which the caller has joined.
     case joined(any CheckCancellation)

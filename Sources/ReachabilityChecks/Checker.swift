@@ -83,7 +83,6 @@ public final class Checker: Sendable {
   /// Makes a timer on the thread that performs checks; nil with another prober.
   func makeTimer(_ body: @escaping @Sendable () -> Void) -> ProberTimer? { (prober as? SocketProber)?.makeTimer(body) }
 
-  /// Performs a check.
   func checkAlone(
     _ request: CheckRequest, _ completion: @escaping @Sendable (CheckOutcome) -> Void
   ) -> any CheckCancellation {

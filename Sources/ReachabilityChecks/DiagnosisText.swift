@@ -1,6 +1,5 @@
 internal import ReachabilityModel
 
-/// The texts of a ``Diagnosis``.
 struct DiagnosisText {
   let outcome: CheckOutcome
   let path: NetworkPath

@@ -15,7 +15,6 @@ struct TargetRegistry {
   var waiting: [String: [Waiter]] = [:]
   /// Receives the targets of the fleet whose checks fail for the first time; nil without a fleet.
   var observeFirstFailure: (@Sendable (_ id: String) -> Void)?
-  /// The gates, which depend on the targets.
   var gates = GateTable()
   /// Receives the ids of gates whose documents have changed.
   var observeGates: (@Sendable (_ ids: Set<String>) -> Void)?

@@ -10,14 +10,6 @@ public enum FleetAssignment {
     public var labels: [String: String]
     /// Whether its heartbeats arrive; a lost agent is assigned only where too few others are.
     public var isPresent: Bool
-
-    /// Creates a candidate.
-    public init(id: String, zone: String, labels: [String: String], isPresent: Bool) {
-      self.id = id
-      self.zone = zone
-      self.labels = labels
-      self.isPresent = isPresent
-    }
   }
 
   /// The agents that check a target, sorted by id.

@@ -38,7 +38,6 @@ extension FleetFold {
     return last
   }
 
-  /// The event that numbers of an agent are missing.
   private mutating func gap(
     of agent: String, after prev: UInt64, before number: UInt64
   ) -> [(index: UInt64, content: FleetEvent.Content)] {

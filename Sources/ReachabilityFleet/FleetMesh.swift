@@ -22,12 +22,6 @@ public enum FleetMesh {
     public var id: String
     /// Its zone.
     public var zone: String
-
-    /// Creates a peer.
-    public init(id: String, zone: String) {
-      self.id = id
-      self.zone = zone
-    }
   }
 
   /// The agents that one agent checks, sorted by id.

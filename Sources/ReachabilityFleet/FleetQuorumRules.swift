@@ -10,13 +10,6 @@ public enum FleetQuorumRules {
     public var zone: String
     /// What it says; nil before its first result.
     public var state: TargetState?
-
-    /// Creates a vote.
-    public init(agent: String, zone: String, state: TargetState?) {
-      self.agent = agent
-      self.zone = zone
-      self.state = state
-    }
   }
 
   /// A verdict with what it is based on.

@@ -30,7 +30,6 @@ extension FleetReplica {
     fold.time - time > FleetLimits.restatementAge.nanoseconds || stream.dropsSoon(sequence)
   }
 
-  /// Requests the state of the stream.
   var readStreamState: Effect { .readStreamState(since: tail.sequence) }
 
   /// What the last message on the subject of a target's verdicts must be: none when the stream has dropped it.
@@ -39,7 +38,6 @@ extension FleetReplica {
     return FleetEngineExpectedLast(after: sequence < stream.first ? 0 : sequence)
   }
 
-  /// The reports of the nodes that are lost.
   mutating func reportLost(at now: Duration) -> [Effect] {
     silence.lost(fold, at: now, excluding: id).map { .publish(.node($0), expecting: nil) }
   }
@@ -165,7 +163,6 @@ extension FleetFold {
 }
 
 extension FleetAcceptedVerdict {
-  /// The message that restates the verdict.
   func restatement(prev: UInt64, basis: UInt64, in fold: FleetFold, by replica: String) -> VerdictMessage {
     var copy = message
     copy.stream = fold.created

@@ -115,7 +115,6 @@ package enum InterfaceUsability: Hashable, Sendable {
   case usable
   /// It waits for an external event (RFC 2863 dormant): a connection must be established first.
   case dormant
-  /// It is disabled.
   case adminDown
   /// It is enabled but has no carrier, or the lower device is down.
   case linkDown

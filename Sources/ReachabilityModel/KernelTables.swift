@@ -20,7 +20,6 @@ package struct KernelTables: Equatable, Sendable {
     }
   }
 
-  /// The interface with this index.
   package func interface(_ index: UInt32) -> Interface? {
     var range = interfaces.startIndex..<interfaces.endIndex
     while !range.isEmpty {
@@ -31,7 +30,6 @@ package struct KernelTables: Equatable, Sendable {
     return nil
   }
 
-  /// The interface with this name.
   package func interface(named name: String) -> Interface? {
     interfaces.first { $0.name == name }
   }

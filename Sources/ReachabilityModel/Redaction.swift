@@ -84,7 +84,6 @@ extension CheckTarget {
   /// The canonical text without query values, for readers without the scope `targets:write`.
   public var redacted: String { redacting(description) }
 
-  /// Redacts another text of this target.
   package func redacting(_ text: String) -> String {
     // The record type of a DNS question is part of the target and not secret.
     question == nil ? Redaction.redacted(text) : text

@@ -32,7 +32,6 @@ package struct RouteBlocks: Sendable, Equatable {
     }
   }
 
-  /// Whether the set has this block.
   package func contains(_ block: IPPrefix) -> Bool {
     let first = block.address.masked(to: block.length)
     switch first.family {
@@ -41,7 +40,6 @@ package struct RouteBlocks: Sendable, Equatable {
     }
   }
 
-  /// The longest block that contains an address.
   package func longest(covering address: IPAddress) -> IPPrefix {
     let length =
       switch address.family {
@@ -90,7 +88,6 @@ extension IPAddress {
   /// The address as one number, most significant bit first; the lower 32 bits for IPv4.
   package var number: UInt128 { UInt128(high) << 64 | UInt128(low) }
 
-  /// Creates an address from its family and its number.
   package init(_ family: Family, number: UInt128) {
     let low = UInt64(truncatingIfNeeded: number)
     switch family {

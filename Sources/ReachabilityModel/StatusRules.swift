@@ -4,7 +4,6 @@
 package enum StatusRules {
   /// The subject of a verdict, where rules differ by it.
   package enum Subject: Hashable, Sendable {
-    /// One address.
     case address
     /// The default path: routes to this machine and link-local sources do not count.
     case defaultPath

@@ -29,7 +29,6 @@ extension Timestamp {
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// A year of four digits.
   private static func year(_ digits: Substring, _ now: Timestamp) -> Substring? {
     guard digits.isDecimal else { return nil }
     guard digits.utf8.count == 2, let short = Int(digits), let present = Int(now.description.prefix(4)) else {

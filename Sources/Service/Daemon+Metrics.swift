@@ -23,7 +23,6 @@ extension MetricCollector {
     }
   }
 
-  /// The metrics of the servers of this process and of its log.
   static func daemon(_ servers: [HTTPServer], _ writer: LogWriter) -> MetricCollector {
     let counters = MetricCollector.servers { servers.map { ("\($0.boundAddress)", $0.counters) } }
     return MetricCollector { page in

@@ -3,7 +3,6 @@ internal import Logging
 internal import StatusAPI
 
 extension Daemon {
-  /// Starts the threads of the store.
   func startStore() {
     data.log(to: logger)
     do throws(StoreError) {

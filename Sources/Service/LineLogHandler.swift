@@ -3,7 +3,6 @@ internal import NetworkReachability
 
 /// Writes log lines to standard error: as text for operators, or as JSON Lines for log collectors.
 package struct LineLogHandler: LogHandler {
-  /// The format of a line.
   package enum Format: String, CaseIterable, Sendable {
     case text, json
   }
@@ -40,7 +39,6 @@ package struct LineLogHandler: LogHandler {
     writer.enqueue(line) { self.line(.warning, "log lines dropped", [Fact("count", .stringConvertible($0))]) }
   }
 
-  /// One member of a line.
   private struct Fact {
     let name: String
     let text: String

@@ -10,7 +10,6 @@ package final class LogSettings: Sendable {
   /// Whether each line begins with its priority, which the journal reads and removes.
   let hasPriorities: Bool
 
-  /// Creates settings with a lowest level and a format.
   package init(_ level: Logger.Level, _ format: LineLogHandler.Format, hasPriorities: Bool = false) {
     self.hasPriorities = hasPriorities
     levelNumber = Atomic(Self.number(level, in: Logger.Level.allCases))
@@ -20,10 +19,8 @@ package final class LogSettings: Sendable {
   /// The lowest level that is written.
   var level: Logger.Level { Logger.Level.allCases[levelNumber.load(ordering: .relaxed)] }
 
-  /// The format of a line.
   var format: LineLogHandler.Format { LineLogHandler.Format.allCases[formatNumber.load(ordering: .relaxed)] }
 
-  /// Changes the level and the format.
   func change(_ level: Logger.Level, _ format: LineLogHandler.Format) {
     levelNumber.store(Self.number(level, in: Logger.Level.allCases), ordering: .relaxed)
     formatNumber.store(Self.number(format, in: LineLogHandler.Format.allCases), ordering: .relaxed)

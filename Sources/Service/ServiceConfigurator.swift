@@ -13,7 +13,6 @@ struct ServiceConfigurator: Sendable {
   var addresses: [ListenAddress]
   var style: LogSettings
   var writer: LogWriter
-  /// The ports of this service.
   let ports = BoundPortSet()
 
   /// The settings of the HTTP service.
@@ -154,7 +153,6 @@ final class BoundPortSet: Sendable {
   /// The ports; empty before the servers are bound.
   var all: Set<UInt16> { ports.withLock(\.self) }
 
-  /// Stores the ports of servers that are bound.
   func record(_ servers: [HTTPServer]) {
     let bound = Set(servers.map(\.boundAddress.port).filter { $0 > 0 })
     ports.withLock { $0 = bound }

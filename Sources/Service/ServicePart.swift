@@ -13,14 +13,11 @@ package protocol ServicePart: Sendable {
   func stop()
 }
 
-/// What a ``ServicePart`` is made of.
 package struct ServicePartContext: Sendable {
-  /// The HTTP service.
   package var service: StatusService
   /// The store; nil for memory only.
   package var store: HistoryStore?
   /// The settings at the start.
   package var configuration: Configuration
-  /// The log.
   package var logger: Logger
 }

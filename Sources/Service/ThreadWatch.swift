@@ -40,7 +40,6 @@ final class ThreadWatch: Sendable {
     }
   }
 
-  /// The stalls by thread.
   var metricCollector: MetricCollector {
     MetricCollector { [watcher] page in
       let reports = watcher.reports

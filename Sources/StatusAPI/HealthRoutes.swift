@@ -46,7 +46,6 @@ enum HealthRoutes {
       body: .bytes(body))
   }
 
-  /// The result of one check.
   private struct HealthResult {
     /// The status names of draft-inadarei-api-health-check, in order of severity.
     enum Status: String {

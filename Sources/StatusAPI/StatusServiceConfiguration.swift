@@ -42,7 +42,6 @@ public struct StatusServiceConfiguration: Sendable {
   /// Creates settings, the defaults but for what a closure changes.
   public init(_ change: (inout StatusServiceConfiguration) -> Void = { _ in }) { change(&self) }
 
-  /// The settings of the router.
   var routerSettings: RouterSettings {
     RouterSettings(allowedHosts: allowedHosts, allowedOrigins: allowedOrigins, accessLog: accessLog)
   }

@@ -2,9 +2,7 @@ internal import Locks
 
 /// Follows an event stream of a service, and connects again when it ends.
 package struct EventFeed: Sendable {
-  /// What the feed receives.
   package enum Message {
-    /// An event of the stream.
     case event(SSEReader.Event)
     /// The stream has ended, for this reason; the next attempt follows after a number of seconds.
     case interrupted(String, retry: UInt32)
@@ -14,7 +12,6 @@ package struct EventFeed: Sendable {
 
   /// Why the feed ends: a new connection changes nothing.
   package enum End {
-    /// The response is no event stream.
     case unexpected(HTTPClient.Response)
     /// The service has never responded, or the settings cannot be used.
     case failed(ServiceConnectionError)

@@ -72,7 +72,6 @@ package enum FleetPages {
   /// The pages of the largest fleet.
   package static let limit = 100
 
-  /// The path of a page.
   package static func path(after cursor: String?, verdict: String? = nil) -> String {
     let query = [("limit", String(targetsPerPage)), ("verdict", verdict), ("cursor", cursor)]
       .compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encoded($0))" } }

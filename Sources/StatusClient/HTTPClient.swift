@@ -127,7 +127,6 @@ public enum HTTPClient {
     return Response(status: status, contentType: type, body: sink.bytes)
   }
 
-  /// Returns the status and the content type of the response.
   private static func head(_ handle: UnsafeMutableRawPointer) -> (status: Int, contentType: String?) {
     var status = 0
     unsafe ccurl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)

@@ -33,13 +33,6 @@ public struct HTTPClientError: Error, Sendable, Equatable, CustomStringConvertib
   /// libcurl's text, or ours if libcurl was not called.
   public let message: String
 
-  /// Makes an error.
-  public init(reason: Reason, url: String, message: String) {
-    self.reason = reason
-    self.url = url
-    self.message = message
-  }
-
   /// `url: message`.
   public var description: String { "\(url): \(message)" }
 }

@@ -3,7 +3,6 @@ internal import NetworkReachability
 
 /// An event of a service's stream as text, in the formats of ``UpdateFormatter``.
 package struct RemoteEvent {
-  /// The event as one JSON line.
   package let json: String
   /// The time, the host for a host's update, and the line of `text/plain`; nil for an event without a verdict.
   package let line: String?

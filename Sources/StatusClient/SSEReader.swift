@@ -1,6 +1,5 @@
 /// Reads the frames of an event stream (WHATWG HTML, "Server-sent events") from parts of any length.
 package struct SSEReader {
-  /// One event.
   package struct Event: Equatable, Sendable {
     /// The type; `message` by default.
     package var name = "message"

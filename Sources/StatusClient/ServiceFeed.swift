@@ -11,7 +11,6 @@ internal import TextSyntax
 /// The targets are read after the snapshot and before the events that follow it, which wait in the socket. An event that
 /// the targets include already is applied again, which changes nothing.
 package final class ServiceFeed: Sendable {
-  /// What the feed has received.
   package enum Message: Sendable {
     /// The state of the connection changed, or bytes arrived.
     case connection(TopServiceConnection)
@@ -23,7 +22,6 @@ package final class ServiceFeed: Sendable {
     case fleet([JSON])
     /// `GET /events`: the events before the stream.
     case past(JSON)
-    /// An event of the stream.
     case event(type: String, JSON)
     /// The response for one target.
     case document(TopModel.Document)

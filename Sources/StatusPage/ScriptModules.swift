@@ -57,7 +57,6 @@ struct ScriptModules {
     return (names, folders.joined(separator: "/"))
   }
 
-  /// The name that a line exports, and the declaration.
   private static func exportation(_ line: Substring) -> (name: Substring, declaration: Substring)? {
     guard line.hasPrefix("export ") else { return nil }
     let declaration = line.dropFirst("export ".count)

@@ -15,7 +15,6 @@ package struct Glyphs: Sendable, Equatable {
     self.init(isUnicode: encoding.contains("utf8"))
   }
 
-  /// The sign of a state.
   package func state(_ state: TargetState) -> String {
     switch state {
     case .up: isUnicode ? "✔" : "+"
@@ -26,7 +25,6 @@ package struct Glyphs: Sendable, Equatable {
     }
   }
 
-  /// The sign of a status of this machine.
   package func machine(_ status: String) -> String {
     switch status {
     case "reachable": state(.up)
@@ -41,7 +39,6 @@ package struct Glyphs: Sendable, Equatable {
   package var flapping: String { isUnicode ? "↯" : "%" }
   /// A connection that receives data.
   package var live: String { isUnicode ? "●" : "*" }
-  /// No connection.
   package var disconnected: String { isUnicode ? "○" : "o" }
   /// The selected line.
   package var selection: String { isUnicode ? "▶" : ">" }
@@ -51,6 +48,5 @@ package struct Glyphs: Sendable, Equatable {
   package var ellipsis: String { isUnicode ? "…" : "~" }
   /// Between parts of a line.
   package var separator: String { isUnicode ? "·" : "|" }
-  /// One part of a bar.
   package var bar: String { isUnicode ? "█" : "#" }
 }

@@ -49,7 +49,6 @@ package struct StyledLine: Sendable, Equatable {
     append(text, style)
   }
 
-  /// Returns the line for a terminal.
   package func encoded(isColored: Bool) -> String {
     spans.map { $0.style.applied(to: $0.text, isColored: isColored) }.joined()
   }

@@ -1,8 +1,6 @@
 /// The size of a terminal in character cells.
 package struct TerminalSize: Sendable, Equatable {
-  /// The columns.
   package var columns: Int
-  /// The lines.
   package var lines: Int
 
   /// Creates a size; a terminal that does not report one has that of a VT100.

@@ -4,9 +4,7 @@ package import ReachabilityModel
 package enum TerminalStyle: Sendable, Equatable {
   /// As the terminal writes text.
   case plain
-  /// Emphasized.
   case bold
-  /// Of a state of a target.
   case state(TargetState)
   /// Of something that needs attention and is no state: unconfirmed, disconnected.
   case warning

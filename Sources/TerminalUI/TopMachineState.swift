@@ -7,11 +7,9 @@ package struct TopMachineState: Sendable, Equatable {
   package struct FamilyPath: Sendable, Equatable {
     /// `reachable`, `notReachable` or `unknown`.
     package var status: String
-    /// The interface of the path.
     package var interface: String?
     /// The next router; nil for a direct path.
     package var gateway: String?
-    /// Why there is no path.
     package var reason: String?
 
     /// The path without its status: `eth0 via 192.0.2.1`, `noRoute`.
@@ -34,7 +32,6 @@ package struct TopMachineState: Sendable, Equatable {
   /// The path for IPv6.
   package var ipv6: FamilyPath
 
-  /// The families with their names.
   package var families: [(name: String, path: FamilyPath)] { [("IPv4", ipv4), ("IPv6", ipv6)] }
 
   /// Reads a verdict; nil for another document.

@@ -6,9 +6,7 @@ package import JSONFormat
 package struct TopModel: Sendable {
   /// What fills the screen.
   package enum Mode: Sendable, Equatable {
-    /// All targets.
     case list
-    /// One target.
     case detail(id: String)
     /// The keys and signs.
     case help
@@ -24,9 +22,7 @@ package struct TopModel: Sendable {
     case redraw
   }
 
-  /// The service.
   package var service = TopServiceState()
-  /// The connection to it.
   package var connection: TopServiceConnection
   /// How far the clock of the service is ahead of this machine's, in ms: ages of changes use the service's.
   package private(set) var clockOffset: Int64 = 0
@@ -48,7 +44,6 @@ package struct TopModel: Sendable {
     /// There is none.
     case failed(id: String, String)
 
-    /// The target.
     var id: String {
       switch self {
       case .target(let id, _), .failed(let id, _): id

@@ -2,7 +2,6 @@ internal import ReachabilityModel
 
 /// Draws the model of `reachd top` as lines.
 package struct TopScreen: Sendable {
-  /// The size of the terminal.
   package let size: TerminalSize
   let glyphs: Glyphs
   /// The current time of this machine, in milliseconds since 1970.

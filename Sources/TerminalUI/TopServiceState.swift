@@ -21,10 +21,8 @@ package struct TopServiceState: Sendable {
   /// Creates the state before the first document.
   package init() {}
 
-  /// The number of targets.
   package var targetCount: Int { order.count }
 
-  /// Returns a target.
   package subscript(id: String) -> TopTargetEntry? { entries[id] }
 
   /// Returns the targets at some positions; positions beyond the end are ignored.
@@ -32,7 +30,6 @@ package struct TopServiceState: Sendable {
     order[positions.clamped(to: order.indices)].compactMap { entries[$0.id] }
   }
 
-  /// Returns all targets in their order.
   package var targets: [TopTargetEntry] { targets(in: order.indices) }
 
   /// Returns the position of a target; nil if there is none with this id.
@@ -47,7 +44,6 @@ package struct TopServiceState: Sendable {
     return true
   }
 
-  /// Replaces all targets of the fleet.
   package mutating func replaceFleet(_ targets: [TopTargetEntry]) { replace(targets, ofFleet: true) }
 
   private mutating func replace(_ targets: [TopTargetEntry], ofFleet: Bool) {

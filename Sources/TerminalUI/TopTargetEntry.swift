@@ -3,11 +3,8 @@ package import ReachabilityModel
 
 /// A registered target of a service, as in the overview and its events.
 package struct TopTargetEntry: Sendable, Equatable {
-  /// Its id.
   package var id: String
-  /// Its URL.
   package var target: String
-  /// Its state.
   package var state: TargetState
   /// Why it is not up; for an outage of another target with its id.
   package var reason: String?
@@ -26,7 +23,6 @@ package struct TopTargetEntry: Sendable, Equatable {
   /// Whether only some agents of a fleet say that it is down.
   package var isPartial = false
 
-  /// The word for its state.
   package var word: String { isPartial ? "partial" : state.rawValue }
 }
 

@@ -8,10 +8,8 @@ package struct FNV1aHash {
   /// The hash of no bytes; another seed makes another function.
   package init(seed: UInt64 = 0) { value = 0xcbf2_9ce4_8422_2325 ^ seed }
 
-  /// Adds a byte.
   package mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
 
-  /// Adds bytes.
   package mutating func add(_ bytes: some Sequence<UInt8>) {
     for byte in bytes { add(byte) }
   }

@@ -16,7 +16,6 @@ extension WebhookDeliveryState {
     return [.record(record)] + save(now)
   }
 
-  /// The age of an event.
   func age(of event: WebhookEvent, _ now: Moment) -> Duration { event.age + (now.uptime - event.readAt) }
 
   /// Adds events to the gap; they are settled.

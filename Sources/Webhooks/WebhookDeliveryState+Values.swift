@@ -18,7 +18,6 @@ extension WebhookDeliveryState {
     case cancel(number: Int)
     /// Call ``WebhookDeliveryState/advance(_:)`` at this uptime; replaces an earlier time.
     case wake(at: Duration)
-    /// Store the state.
     case save(WebhookPosition)
     /// Append an entry to the delivery log.
     case record(WebhookDeliveryRecord)
@@ -28,7 +27,6 @@ extension WebhookDeliveryState {
     case abandon(token: Int)
   }
 
-  /// What is in progress.
   enum Activity: Sendable, Equatable {
     case none
     case reading(number: Int)
@@ -50,7 +48,6 @@ extension WebhookDeliveryState {
     var demanded = Duration.zero
   }
 
-  /// Whether there is a message to send.
   var hasMessage: Bool { position.gap != nil || !buffer.isEmpty }
 
   /// The number of events after the settled ones, including those that the filter excludes.

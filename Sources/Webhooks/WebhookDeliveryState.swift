@@ -110,7 +110,6 @@ struct WebhookDeliveryState: Sendable {
     return advance(now)
   }
 
-  /// The result of the attempt with this number.
   mutating func finished(_ outcome: WebhookAttemptOutcome, _ number: Int, _ now: Moment) -> [Effect] {
     guard case .sending(number, let message, let since, let purpose) = activity else { return [] }
     activity = .none

@@ -2,7 +2,6 @@ internal import Logging
 internal import ReachabilityModel
 
 extension WebhookDispatcher {
-  /// Performs one effect, on the queue.
   func perform(_ action: WebhookTable.Action) {
     let id = action.webhook.id
     switch action.effect {

@@ -122,7 +122,6 @@ public final class WebhookDispatcher: Sendable {
     storage.log(of: id, before: entry, limit: limit, completion)
   }
 
-  /// The present time on both clocks.
   var now: WebhookDeliveryState.Moment { WebhookDeliveryState.Moment(uptime: clock.uptime, time: clock.time) }
 
   // MARK: - The queue

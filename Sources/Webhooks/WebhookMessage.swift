@@ -12,7 +12,6 @@ struct WebhookMessage: Sendable, Equatable {
   let id: String
   /// The number of the event; nil for a test.
   let sequence: UInt64?
-  /// The body as text.
   let body: String
 
   /// An event; `source` is the attribute `source`.
@@ -23,7 +22,6 @@ struct WebhookMessage: Sendable, Equatable {
       id, source, type: event.type, subject: event.subject, event.time, sequence: event.sequence, data: event.data)
   }
 
-  /// A gap in the events.
   init(_ gap: WebhookGap, epoch: String, source: String) {
     id = "\(epoch)-\(gap.last)-gap"
     sequence = gap.last
@@ -35,7 +33,6 @@ struct WebhookMessage: Sendable, Equatable {
       id, source, type: "gap", subject: "machine", gap.time, sequence: gap.last, data: data.bytes)
   }
 
-  /// A test message with a random id.
   init(test id: String, at time: Timestamp, source: String) {
     self.id = id
     sequence = nil

@@ -16,12 +16,6 @@ public struct WebhookPosition: Sendable, Equatable {
   public var pause: WebhookPause?
   /// The missing events that must be reported to the receiver; nil for none.
   public var gap: WebhookGap?
-
-  /// Creates the state of a webhook that has received everything up to a number.
-  public init(epoch: String, settled: UInt64) {
-    self.epoch = epoch
-    self.settled = settled
-  }
 }
 
 /// Why a webhook sends no messages.

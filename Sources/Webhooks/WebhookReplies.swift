@@ -25,7 +25,6 @@ final class WebhookReplies: Sendable {
     waiting.withLock { $0.replies.removeValue(forKey: token) }?(result)
   }
 
-  /// Ends all waits.
   func endAll() {
     let replies = waiting.withLock { waiting in
       defer { waiting.replies = [:] }

@@ -23,7 +23,6 @@ extension WebhookTable {
 }
 
 extension WebhookDeliveryState {
-  /// The state that a ``WebhookReport`` contains.
   fileprivate var reportedState: WebhookReport.State {
     if case .sending = activity { return .sending }
     if position.pause != nil { return .paused }

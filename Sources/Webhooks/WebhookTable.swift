@@ -4,7 +4,6 @@ internal import ReachabilityModel
 ///
 /// Each input changes the states and returns the effects to perform.
 struct WebhookTable: Sendable {
-  /// One webhook.
   struct Entry: Sendable {
     var definition: WebhookDefinition
     /// Nil until the stored position is known.
@@ -49,7 +48,6 @@ struct WebhookTable: Sendable {
 
   init(source: String) { self.source = source }
 
-  /// The receivers' hosts.
   var hosts: [ReachabilityTarget] {
     var seen: Set<ReachabilityTarget> = []
     return order.compactMap { entries[$0]?.definition.url.routeTarget }.filter { seen.insert($0).inserted }

@@ -63,7 +63,6 @@ final class FleetAgentChainDriver: Sendable {
     handle(.connection(isConnected && isReady))
   }
 
-  /// Reports an input.
   func handle(_ input: FleetAgentChain.Input) {
     queue.async { [self] in
       let now = ContinuousClock.now - start

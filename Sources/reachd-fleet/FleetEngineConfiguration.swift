@@ -2,7 +2,6 @@ internal import ReachabilityFleet
 
 /// The accounts of nats-server for a list of agents and replicas.
 struct FleetEngineConfiguration {
-  /// A user of the engine.
   struct User: Hashable {
     var id: String
     /// The public key; nil for a password.

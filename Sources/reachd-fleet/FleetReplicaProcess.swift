@@ -16,7 +16,6 @@ final class FleetReplicaProcess: ServicePart {
   /// With so many servers the stream is stored by three of them.
   private static let clusterSize = 3
 
-  /// The stream.
   private let engine: JetStreamEngine
   /// Requests and heartbeats of agents, over a connection of their own.
   private let members: JetStreamEngine

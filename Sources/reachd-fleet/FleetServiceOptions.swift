@@ -26,13 +26,11 @@ struct FleetServiceOptions: ParsableArguments {
 
 /// A command that serves until SIGTERM.
 protocol FleetServingCommand: ParsableCommand {
-  /// The settings.
   var options: FleetServiceOptions { get }
   /// Where the events and positions of webhooks are; nil for this process and its store.
   static var webhooks: WebhookSetup.Backend? { get }
   /// The types of events that webhooks may have; others are errors.
   static var webhookTypes: Set<String> { get }
-  /// Makes what the command adds to the service.
   static func makePart(_ context: ServicePartContext) -> any ServicePart
 }
 

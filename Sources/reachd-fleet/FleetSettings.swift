@@ -9,7 +9,6 @@ enum FleetSettings {
   /// The bytes of a file with credentials.
   private static let credentialBytes = 65_536
 
-  /// The problems of the settings, with their places.
   static func problems(_ fleet: FleetConfiguration) -> [ConfigurationError] {
     var errors = fleet.missing
     if case .failure(let error) = credentials(fleet) { errors.append(error) }

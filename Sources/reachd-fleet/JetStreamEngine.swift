@@ -84,7 +84,6 @@ final class JetStreamEngine: FleetEngine {
     }
   }
 
-  /// Creates the stream, or finds it.
   func createStream(
     _ configuration: JetStreamConfiguration,
     completion: @escaping @Sendable (Result<FleetEngineStreamState, FleetEngineError>) -> Void

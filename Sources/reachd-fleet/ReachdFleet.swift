@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Service
 
-/// The root command.
 struct ReachdFleet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reachd-fleet",

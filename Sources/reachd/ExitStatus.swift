@@ -7,7 +7,6 @@ enum ExitStatus {
   static let affirmative = ExitCode(0)
   /// The answer is no: not reachable, not ready.
   static let negative = ExitCode(1)
-  /// Undetermined.
   static let undetermined = ExitCode(2)
   /// A service or an address is not available (EX_UNAVAILABLE).
   static let unavailable = ExitCode(69)
@@ -27,7 +26,6 @@ enum ExitStatus {
   /// There is no such command, as a shell reports it.
   static let commandNotFound = ExitCode(127)
 
-  /// Returns the code for a status.
   static func code(reachable: Bool, known: Bool) -> ExitCode {
     guard known else { return undetermined }
     return reachable ? affirmative : negative

@@ -16,7 +16,6 @@ struct GateWait: Sendable {
     var diagnostic: String?
   }
 
-  /// The result of a wait.
   enum Outcome: Sendable {
     case ended(isFulfilled: Bool, [Answer])
     /// The service refuses the token, or there is none, or the configuration is wrong; the problem was printed.

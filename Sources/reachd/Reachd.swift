@@ -3,7 +3,6 @@ internal import ReachabilityModel
 internal import Service
 internal import TextSyntax
 
-/// The root command.
 struct Reachd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reachd",

@@ -1,5 +1,6 @@
-import ReachabilityFleet
 import Testing
+
+@testable import ReachabilityFleet
 
 @Suite("FleetAssignment")
 struct FleetPlacementTests {

@@ -1,7 +1,8 @@
-import ReachabilityFleet
 import ReachabilityModel
 import TestSupport
 import Testing
+
+@testable import ReachabilityFleet
 
 @Suite("FleetQuorumRules")
 struct FleetQuorumRulesTests {

@@ -19,7 +19,6 @@ internal import Glibc
   /// Takes the connection out of libmicrohttpd's epoll set.
   func suspend() { unsafe MHD_suspend_connection(handle) }
 
-  /// Returns the connection to libmicrohttpd.
   func resume() { unsafe MHD_resume_connection(handle) }
 
   /// Gives the connection a timeout of its own, or the default one.

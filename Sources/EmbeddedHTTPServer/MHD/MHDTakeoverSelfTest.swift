@@ -6,7 +6,6 @@ internal import Glibc
 /// The library does not document that a copy of its socket stays usable after it has closed its own. A version that
 /// shut the connection down instead would end every stream at its first byte.
 enum MHDTakeoverSelfTest {
-  /// The result of the test.
   static let passed = run()
 
   private static func run() -> Bool {

@@ -37,7 +37,6 @@ struct TLSClientHello {
     }
   }
 
-  /// Adds an extension.
   fileprivate mutating func add(_ number: UInt32, _ body: UnsafeBufferPointer<UInt8>) {
     switch number {
     case 43:

@@ -4,7 +4,6 @@ internal import EventLoop
 struct CurrentRequest {
   /// Its number on the connection, so that a late response does not answer the next request.
   private(set) var number: UInt64 = 0
-  /// The target as in the request line.
   var target = ""
   /// The request, once its head was read; nil if the head is repeated, and during a stream, which lives long.
   var request: HTTPRequest?

@@ -1,4 +1,3 @@
-/// A promised response.
 final class DeferredHTTPResponse {
   /// A long poll.
   struct Wait {

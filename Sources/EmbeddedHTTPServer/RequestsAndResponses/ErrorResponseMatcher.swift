@@ -22,7 +22,6 @@ final class ErrorResponseMatcher {
     self.connections = connections
   }
 
-  /// A connection has an incomplete head.
   var hasIncompleteHead: Bool { !incompleteHeads.isEmpty }
 
   /// The connections with an incomplete head, unless their request was refused.

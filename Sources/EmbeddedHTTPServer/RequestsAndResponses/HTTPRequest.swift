@@ -4,12 +4,6 @@ public struct QueryItem: Sendable, Equatable {
   public var name: String
   /// The part after the first `=`, empty when there is none.
   public var value: String
-
-  /// A query item.
-  public init(name: String, value: String) {
-    self.name = name
-    self.value = value
-  }
 }
 
 /// A complete request that passed ``RequestValidator``: its values are exactly what was sent.

@@ -2,11 +2,9 @@ internal import TextSyntax
 
 /// A parsed request target (RFC 9112, section 3.2).
 struct RequestTarget: Equatable {
-  /// The authority of an absolute target.
   var authority: String?
   /// The path, still percent-encoded.
   var path: String
-  /// The query, decoded.
   var query: [QueryItem]
 
   /// Parses a target; nil if its form is not supported or a percent sequence is malformed.

@@ -27,7 +27,6 @@ public final class FleetWebhooks: Sendable {
 
   // MARK: - The stream, on the queue of the replica
 
-  /// Adds events of the fold.
   func append(_ events: [FleetEvent], _ fold: FleetFold) {
     let own = events.compactMap { WebhookEvent($0, fold) }
     let (dispatcher, end) = state.withLock { state -> (WebhookDispatcher?, UInt64) in

@@ -159,8 +159,6 @@ final class FleetGateway: Sendable {
 
   // MARK: - Membership
 
-  private typealias Decision = @Sendable (GatewayMembership.Last?) -> GatewayMembership.Step
-
   private func changeMembership(
     of agent: String, _ instance: UInt64, _ complete: @escaping @Sendable (GatewayAnswer) -> Void,
     _ decide: @escaping @Sendable (GatewayMembership.Last?) -> GatewayMembership.Step

@@ -10,7 +10,6 @@ struct GatewayCounts: Sendable {
   var failed: UInt64 = 0
   var dropped: UInt64 = 0
 
-  /// The counts with their names.
   var outcomes: [(name: String, count: UInt64)] {
     [
       ("stored", stored), ("answered", answered), ("refused", refused), ("slowedDown", slowedDown),

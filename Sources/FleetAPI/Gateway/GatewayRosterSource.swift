@@ -3,7 +3,6 @@ internal import ReachabilityModel
 
 /// What a gateway needs of the fold of its replica.
 protocol GatewayRosterSource: AnyObject, Sendable {
-  /// Whether the id is that of a replica.
   func isReplica(_ id: String) -> Bool
   /// The sequence of the `hello` by which an agent is present, and the identity of the list of what it checks.
   func confirmation(of agent: String) -> (hello: UInt64?, roster: GatewayConfirmation.Roster?)

@@ -5,7 +5,6 @@ public import ReachabilityFleet
 extension GatewayWire {
   // MARK: - Answers
 
-  /// Encodes an answer.
   static func encode(_ answer: GatewayAnswer) -> [UInt8] {
     switch answer {
     case .stored(let sequence): object("stored", [.init("sequence", number: sequence)])

@@ -55,7 +55,6 @@ public enum StateCode: UInt8, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The state of an interface.
   package init(_ usability: InterfaceUsability) {
     switch usability {
     case .usable: self = .interfaceUsable

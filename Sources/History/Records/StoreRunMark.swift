@@ -5,9 +5,7 @@
 struct StoreRunMark: Hashable {
   private static let format = "reachd-run-1"
 
-  /// The number of the run.
   var run: Int64
-  /// The random token of the run.
   var token: UInt64
   /// The number of the last event when the run was ended; nil until then.
   var end: UInt64?

@@ -46,7 +46,6 @@ public enum HistoryRunEnd: Hashable, Sendable {
       case ofUnknownRun
     }
 
-    /// What the page says.
     enum Page {
       /// It is that of the last run; `isComplete` if the database has the last event that was published.
       case ofLastRun(isLossy: Bool, isComplete: Bool)

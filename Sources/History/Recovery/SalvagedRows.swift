@@ -15,9 +15,6 @@ struct SalvagedRows: Sendable {
   /// Why rows may be missing; nil if only those are that cannot be read.
   var problem: String?
 
-  /// Nothing, for a file that is not damaged.
-  init() {}
-
   /// Adds a row; one of another form than this program writes is omitted.
   mutating func take(_ frame: SalvageFrame) {
     switch (frame.kind, frame.values.count) {

@@ -98,7 +98,6 @@ struct StoreRecovery {
     return try beginRun(connection, run, contents)
   }
 
-  /// The run to begin.
   private struct NewRun {
     var epoch: String
     /// The number of the last event.

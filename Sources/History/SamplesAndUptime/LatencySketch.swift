@@ -60,7 +60,6 @@ public struct LatencySketch: Sendable, Equatable {
     return UInt16((exponent - 2) * 8 + Int(value >> UInt32(exponent - 3) & 7))
   }
 
-  /// The middle of a bucket.
   static func middle(of index: UInt16) -> UInt32 {
     guard index >= 16 else { return UInt32(index) }
     let width = UInt32(1) << (UInt32(index) / 8 - 1)

@@ -3,13 +3,11 @@
 ///
 /// About five bytes each: 5.5 MB for 10,000 targets that are checked every 30 seconds.
 struct OpenSampleHours: Sendable {
-  /// A target in an hour.
   struct Key: Sendable {
     var hour: Int64
     var subject: Int64
   }
 
-  /// The chunks by hour and target.
   private var chunks: [Int64: [Int64: SampleChunk]] = [:]
 
   mutating func append(_ sample: Sample, of subject: Int64) {
@@ -41,7 +39,6 @@ struct OpenSampleHours: Sendable {
   /// The targets that have samples.
   var subjects: Set<Int64> { chunks.values.reduce(into: []) { $0.formUnion($1.keys) } }
 
-  /// The samples of one target.
   func samples(of subject: Int64) -> [Sample] {
     chunks.sorted { $0.key < $1.key }.flatMap { $0.value[subject]?.samples ?? [] }
   }

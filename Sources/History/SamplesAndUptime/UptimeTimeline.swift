@@ -13,15 +13,6 @@ public struct UptimeRun: Sendable, Equatable {
   public var alive: Int64
   /// CLOCK_REALTIME minus CLOCK_BOOTTIME at ``alive``.
   public var shift: Int64
-
-  /// Creates a record.
-  public init(id: Int64, boot: String, started: Int64, alive: Int64, shift: Int64) {
-    self.id = id
-    self.boot = boot
-    self.started = started
-    self.alive = alive
-    self.shift = shift
-  }
 }
 
 /// A time in which the machine was suspended during a run, in microseconds of CLOCK_BOOTTIME.
@@ -30,12 +21,6 @@ public struct UptimeSuspension: Sendable, Equatable {
   public var run: Int64
   /// The start and the end.
   public var range: Range<Int64>
-
-  /// Creates a suspension.
-  public init(run: Int64, range: Range<Int64>) {
-    self.run = run
-    self.range = range
-  }
 }
 
 /// Places the runs of the service in UTC.

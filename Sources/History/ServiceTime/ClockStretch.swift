@@ -14,9 +14,7 @@ struct ClockStretch: Hashable {
   var wall: Int64
   /// What to add to CLOCK_BOOTTIME for ``ServiceTime``.
   var service: Int64
-  /// The numbers of its events.
   var events: Range<Int64>
-  /// The rows of its transitions.
   var transitions: Range<Int64>
 
   /// The service's time in which it lies.

@@ -7,7 +7,6 @@ final class EventClock: Sendable {
   /// From an event on, the wall clock ran as CLOCK_BOOTTIME does.
   private struct Mark {
     var event: UInt64
-    /// The wall clock at the beginning.
     var wall: Int64
     /// CLOCK_BOOTTIME with the runs before.
     var service: Int64

@@ -14,7 +14,6 @@ public struct SamplePeriod: Sendable, Hashable {
     /// Roll-ups of a day.
     case day = 2
 
-    /// The table of the rows.
     var table: String {
       switch self {
       case .sample: "sample"
@@ -31,12 +30,6 @@ public struct SamplePeriod: Sendable, Hashable {
   public var number: Int64
   /// The service's time at which it was written last, in microseconds.
   public var service: Int64
-
-  /// Creates a period.
-  public init(number: Int64, service: Int64) {
-    self.number = number
-    self.service = service
-  }
 
   // MARK: - Rows
 

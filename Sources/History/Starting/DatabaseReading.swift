@@ -7,7 +7,6 @@ internal import ReachabilityModel
 /// The reading may be what ends the service. So another process does it, which may end, wait for the disk for ever or need
 /// too much memory (``StoreStart``).
 public enum DatabaseReading {
-  /// What is read.
   enum Scope: String {
     /// Registered targets, positions of webhooks and the published states, of a database that SQLite reports as damaged.
     case states

@@ -20,7 +20,6 @@ struct SalvageFrame: Equatable {
     case null, integer, real, text, blob
   }
 
-  /// The bytes of the frame.
   var bytes: [UInt8] {
     var body: [UInt8] = [kind.rawValue]
     for value in values {

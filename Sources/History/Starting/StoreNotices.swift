@@ -8,7 +8,6 @@ internal import ReachabilityModel
 /// A file of the data directory has the lines, so that they outlive the process. `reachd store acknowledge` removes the file,
 /// and the service notices that.
 final class StoreNotices: Sendable {
-  /// The name of the file.
   static let name = "set-aside"
 
   private struct State {

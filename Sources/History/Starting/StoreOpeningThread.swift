@@ -28,7 +28,6 @@ final class StoreOpeningThread {
     thread.join()
   }
 
-  /// What the thread does.
   private final class Watch: Sendable {
     /// The message while the opening makes progress; systemd adds the time to the limit of the start (sd_notify(3)).
     private static let message =

@@ -4,7 +4,6 @@ internal import ReachabilityModel
 
 /// One database that is to be set aside: it gets another name, is never deleted, and a new one gets the rows that can be read.
 struct StoreSetAside: Sendable {
-  /// Why it is set aside.
   enum Cause: Sendable, Equatable {
     /// SQLite reports damage.
     case damage(String)
@@ -126,7 +125,6 @@ enum StoreReopening {
 }
 
 extension StoreFiles {
-  /// Whether there is a database.
   var hasDatabase: Bool { DataDirectoryFile(Self.database, in: directory.path).exists }
 
   /// The names of the databases that were set aside.
@@ -143,7 +141,6 @@ extension StoreFiles {
     Self.suffixes.contains { DataDirectoryFile(name + $0, in: directory.path).exists }
   }
 
-  /// Renames the files of the database.
   func rename(to name: String, recording record: () -> Void) throws(DatabaseFileError) {
     try directory.rename(Self.suffixes.map { (Self.database + $0, name + $0) }, recording: record)
   }

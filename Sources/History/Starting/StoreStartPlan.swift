@@ -3,7 +3,6 @@
 /// Each step removes one more possible cause of their end, so that the service starts at the fifth attempt at the latest,
 /// which is the number of starts in ten seconds that systemd permits by default.
 enum StoreStartPlan: Hashable {
-  /// Open the database.
   case open
   /// Set the database aside, and begin a new one with the rows that another process can read of it, or with none.
   case replace(isSalvaging: Bool)

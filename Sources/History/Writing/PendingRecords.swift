@@ -21,7 +21,6 @@ struct PendingRecords {
     var states: [String: EventRecord] = [:]
     var writes: [PendingWrite] = []
 
-    var isEmpty: Bool { records.isEmpty && writes.isEmpty && hole == nil }
     var cost: Int { records.reduce(0) { $0 + $1.record.cost } }
   }
 
@@ -150,9 +149,6 @@ struct PendingRecords {
     guard state == .keeping else { return nil }
     return (inTransactionSince ?? waiting.first?.since).map { $0 + stall }
   }
-
-  /// The age of the oldest event that waits, in nanoseconds.
-  func lag(at now: Int64) -> Int64 { (inTransactionSince ?? waiting.first?.since).map { now - $0 } ?? 0 }
 
   /// Refuses everything from now on.
   ///

@@ -46,7 +46,6 @@ final class StallThread: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread.
   func stop() {
     isStopping.set()
     waker.wake()

@@ -38,7 +38,6 @@ final class WriteQueue: Sendable {
 
   var state: StoreState { pending.withLock(\.state) }
   var lastVisible: UInt64 { pending.withLock(\.lastVisible) }
-  var lastAppended: UInt64 { pending.withLock(\.lastAppended) }
   var lastCommitted: UInt64 { pending.withLock(\.lastCommitted) }
   /// Whether some events are not committed, which no thread commits after the end.
   var isIncomplete: Bool { pending.withLock { $0.lastCommitted < $0.lastAppended } }

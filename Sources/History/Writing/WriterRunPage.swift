@@ -65,7 +65,6 @@ final class WriterRunPage: Sendable {
   /// Whether a run of 0.1.0 used the page last.
   var isOfFirstFormat: Bool { self[.format] == Self.first }
 
-  /// Whether the page is that of a run in an epoch.
   func belongs(to run: Int64, _ epoch: String) -> Bool {
     self.run == run && self[.epoch] == UInt64(epoch, radix: 16)
   }

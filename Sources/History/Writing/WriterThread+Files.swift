@@ -80,7 +80,6 @@ extension WriterThread {
     }
   }
 
-  /// Uses a connection for the events of a run.
   private func use(_ connection: DatabaseConnection, _ run: StoreRunMark) {
     mark = run
     commits = GroupCommitWriter(connection, epoch: epoch, run: run.run)

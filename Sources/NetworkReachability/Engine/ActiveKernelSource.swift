@@ -19,7 +19,6 @@ final class ActiveKernelSource: Sendable {
   /// The source in use; nil when there is none.
   var current: (any KernelSource)? { running.withLock { $0?.source } }
 
-  /// Whether the source of a generation is in use.
   func isCurrent(_ generation: KernelSourceGeneration) -> Bool { running.withLock { $0?.generation === generation } }
 
   /// Installs a new source with a new generation, unless there is a source.

@@ -11,7 +11,6 @@ struct Debouncer {
   /// The targets that may have a pending loss.
   private var pending: [EngineTargetID] = []
 
-  /// Whether no loss is pending.
   var isIdle: Bool { pending.isEmpty }
 
   /// The uptime at which the first pending loss is evaluated again; nil when none is pending.
@@ -36,7 +35,6 @@ struct Debouncer {
     deadlines[Int(target)] = .zero
   }
 
-  /// Resets all columns.
   mutating func reset() {
     for index in reported.indices { (reported[index], deadlines[index]) = (EnginePathInterner.none, .zero) }
     pending = []

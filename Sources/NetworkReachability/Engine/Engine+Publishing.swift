@@ -22,7 +22,6 @@ extension Engine.Guarded {
     }
   }
 
-  /// The updates for each subscription.
   private func updates(for publication: EnginePublication) -> [Int: [ReachabilityUpdate]] {
     let latest = SharedValue(state.snapshot)
     var updates: [Int: [ReachabilityUpdate]] = [:]

@@ -5,7 +5,6 @@ typealias PathID = Int32
 
 /// Stores each distinct path of the watched targets once, so that ten thousand targets behind one router share a path.
 struct EnginePathInterner {
-  /// No path.
   static let none: PathID = -1
 
   private var paths: [SharedValue<NetworkPath>] = []
@@ -26,10 +25,8 @@ struct EnginePathInterner {
     return id
   }
 
-  /// The path of an identifier.
   subscript(id: PathID) -> SharedValue<NetworkPath> { paths[Int(id)] }
 
-  /// Whether the path of an identifier is reachable.
   func isReachable(_ id: PathID) -> Bool { reachable[Int(id)] }
 
   /// Whether a change from one path to another loses reachability.

@@ -33,7 +33,6 @@ struct EngineRouteLifetimes {
     return [end, lastFullCheck + Limits.expiryCheck].compactMap(\.self).min()
   }
 
-  /// Whether a route expires by the given uptime.
   func hasExpiry(by uptime: Duration) -> Bool { expiries.values.contains { $0 <= uptime } }
 
   /// The causes that follow from a reading and the lifetimes known before it.
@@ -52,7 +51,6 @@ struct EngineRouteLifetimes {
     return causes
   }
 
-  /// Records the lifetimes in a reading.
   mutating func update(from reading: KernelReading) {
     // A lookup that was due and not repeated belongs to no target any more.
     for query in due where reading.answers[query] == nil {

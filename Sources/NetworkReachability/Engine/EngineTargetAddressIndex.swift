@@ -4,7 +4,6 @@ internal import ReachabilityModel
 ///
 /// Stored as columns, because most operations read only one of them.
 struct EngineTargetAddressIndex {
-  /// The family of all addresses.
   let family: IPAddress.Family
   /// The addresses as integers, ascending; several targets may have the same address.
   private(set) var addresses: [UInt128] = []
@@ -56,7 +55,6 @@ struct EngineTargetAddressIndex {
     if isIndividual { hasIndividual = true }
   }
 
-  /// Removes the address of a target.
   mutating func remove(_ address: IPAddress, of target: EngineTargetID) {
     merge()
     guard let position = position(of: address.number, target) else { return }
@@ -64,7 +62,6 @@ struct EngineTargetAddressIndex {
     removedCount += 1
   }
 
-  /// The position of a target's address.
   func position(of address: UInt128, _ target: EngineTargetID) -> Int? {
     var position = lowerBound(address)
     while position < addresses.count, addresses[position] == address {
@@ -85,7 +82,6 @@ struct EngineTargetAddressIndex {
     return lower..<upper
   }
 
-  /// The address at a position.
   func address(at position: Int) -> IPAddress { IPAddress(family, number: addresses[position]) }
 
   private func lowerBound(_ address: UInt128) -> Int {

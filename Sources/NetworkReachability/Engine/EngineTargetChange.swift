@@ -6,12 +6,9 @@ package struct EngineTargetChange: Equatable, Sendable {
   package var from: TargetState
   /// The target after the change, or before its removal.
   package var report: TargetReport
-  /// The causes.
   package var causes: Set<Cause>
-  /// Whether the target was removed.
   package var isRemoved: Bool
 
-  /// A change from its parts.
   package init(from: TargetState, report: TargetReport, causes: Set<Cause>, isRemoved: Bool = false) {
     self.from = from
     self.report = report
@@ -26,12 +23,9 @@ package struct EngineGateChange: Equatable, Sendable {
   package var from: GateState?
   /// The gate after the change, or before its removal.
   package var report: GateReport
-  /// The causes.
   package var causes: Set<Cause>
-  /// Whether the gate was removed.
   package var isRemoved: Bool
 
-  /// A change from its parts.
   package init(from: GateState?, report: GateReport, causes: Set<Cause>, isRemoved: Bool = false) {
     self.from = from
     self.report = report

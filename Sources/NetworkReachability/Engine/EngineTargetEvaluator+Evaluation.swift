@@ -11,11 +11,9 @@ extension EngineTargetEvaluator {
     /// The other targets that were evaluated.
     var targets: [EngineTargetID] = []
 
-    /// Whether no target was evaluated.
     var isEmpty: Bool { classes.isEmpty && targets.isEmpty }
   }
 
-  /// The state of one evaluation.
   private struct Evaluation {
     let reading: KernelReading
     let settle: Duration

@@ -2,7 +2,6 @@ internal import ReachabilityModel
 
 // Transitions from one reported verdict to the next.
 extension EngineTargetEvaluator {
-  /// The reported verdicts, to read.
   var reported: ReportedVerdicts {
     ReportedVerdicts(table: table, classes: classes, individuals: individuals, debouncer: debouncer, paths: paths)
   }

@@ -7,7 +7,6 @@ typealias EngineTargetID = Int32
 
 /// The watched targets: their identifiers, the number of subscriptions to each, and the order of their first subscriptions.
 struct EngineTargetTable {
-  /// How a target is evaluated.
   enum EvaluationMode: UInt8 {
     /// By the forwarding class of its address.
     case address
@@ -17,7 +16,6 @@ struct EngineTargetTable {
     case individual
   }
 
-  /// One watched target.
   struct Entry {
     let target: ReachabilityTarget
     var subscriptions = 1
@@ -37,7 +35,6 @@ struct EngineTargetTable {
   /// Identifiers no longer ascend in the order of subscription.
   private var hasReusedIDs = false
 
-  /// The number of watched targets.
   var count: Int { ids.count }
   /// The length of a column with one element for each identifier.
   var columnCount: Int { entries.count }
@@ -82,7 +79,6 @@ struct EngineTargetTable {
     return EngineTargetID(entries.count - 1)
   }
 
-  /// Adds a subscription to a target.
   mutating func retain(_ id: EngineTargetID) { entries[Int(id)]?.subscriptions += 1 }
 
   /// Ends a subscription to a target.
@@ -94,7 +90,6 @@ struct EngineTargetTable {
     return count == 1
   }
 
-  /// Removes a target.
   mutating func remove(_ id: EngineTargetID) {
     guard let target = target(id) else { return }
     entries[Int(id)] = nil

@@ -16,7 +16,6 @@ final class EngineTransitionLog: Sendable {
 
   init(_ logger: Logger) { self.logger = logger }
 
-  /// Logs the transitions of one reading.
   func write(_ transitions: [Transition]) {
     // An unplugged cable causes thousands of lines; without a reader they are not built.
     guard !transitions.isEmpty, logger.logLevel <= .notice else { return }

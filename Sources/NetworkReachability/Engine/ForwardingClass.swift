@@ -37,7 +37,6 @@ struct ForwardingClass {
 
   init(_ key: Key) { self.key = key }
 
-  /// The lookup for a member.
   func query(for member: IPAddress) -> RouteQuery { RouteQuery(member, transport: key.transport) }
 
   /// Whether a change of a prefix that contains the class may change its answer.

@@ -33,7 +33,6 @@ struct ForwardingClasses {
     indexes[address.family.index].add(address, for: target, transport, isIndividual: isIndividual)
   }
 
-  /// Removes the address of a target.
   mutating func remove(_ address: IPAddress, of target: EngineTargetID) {
     indexes[address.family.index].remove(address, of: target)
   }
@@ -119,7 +118,6 @@ struct ForwardingClasses {
     }
   }
 
-  /// Ends the uniformity of all classes.
   mutating func endUniformity(_ debouncer: inout Debouncer) {
     for id in classes.indices { endUniformity(ForwardingClassID(id), &debouncer) }
   }

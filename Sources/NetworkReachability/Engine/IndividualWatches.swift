@@ -17,7 +17,6 @@ struct IndividualWatches {
   private var pending: Set<EngineTargetID> = []
 
   var isEmpty: Bool { watches.isEmpty }
-  /// Whether no loss is pending.
   var isIdle: Bool { pending.isEmpty }
 
   /// The uptime at which the first pending loss is evaluated again; nil when none is pending.
@@ -25,10 +24,8 @@ struct IndividualWatches {
 
   subscript(target: EngineTargetID) -> IndividualWatch? { watches[target] }
 
-  /// All targets with their watches, unordered.
   var all: [EngineTargetID: IndividualWatch] { watches }
 
-  /// Whether a target is watched individually.
   func contains(_ target: EngineTargetID) -> Bool { !watches.isEmpty && watches.index(forKey: target) != nil }
 
   // MARK: - Membership

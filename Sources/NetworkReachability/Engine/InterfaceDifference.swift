@@ -21,7 +21,6 @@ struct InterfaceDifference {
   /// a transition.
   private(set) var states: [InterfaceState] = []
 
-  /// The causes of all entries.
   var causes: Set<Cause> { entries.reduce(into: []) { $0.formUnion($1.causes) } }
 
   /// No differences.

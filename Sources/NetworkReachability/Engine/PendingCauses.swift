@@ -8,7 +8,6 @@ struct PendingCauses {
   /// The causes to publish: the minor ones only if there is no other.
   var all: Set<Cause> { major.isEmpty ? minor : major }
 
-  /// Adds the causes of a reading.
   mutating func add(_ causes: Set<Cause>, minor: Set<Cause>) {
     major.formUnion(causes)
     self.minor.formUnion(minor)

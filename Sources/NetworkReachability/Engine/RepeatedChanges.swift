@@ -29,7 +29,6 @@ struct RepeatedChanges {
     var changes: Int
     /// From the first change to the last one.
     var duration: Duration
-    /// The present state.
     var state: String
   }
 

@@ -25,7 +25,6 @@ struct ReportedVerdicts {
     return owner.path
   }
 
-  /// The targets that a reading evaluated.
   func evaluatedTargets(of outcome: EngineTargetEvaluator.Outcome) -> [ReachabilityTarget] {
     var ids = outcome.targets
     for id in outcome.classes {

@@ -11,7 +11,6 @@ package struct RestoredEngineState: Equatable, Sendable {
   /// The interfaces; nil if they are not known.
   package var interfaces: [InterfaceState]?
 
-  /// Makes a state from its parts.
   package init(lastNumber: UInt64, machine: MachinePath?, since: Timestamp?, interfaces: [InterfaceState]?) {
     self.lastNumber = lastNumber
     self.machine = machine

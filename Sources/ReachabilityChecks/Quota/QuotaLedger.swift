@@ -16,7 +16,6 @@ struct QuotaLedger: Sendable {
   private var reserved = QuotaUsage()
   private var buckets: [TargetAccount: QuotaRateBucket] = [:]
   private var bucketOfAll: QuotaRateBucket?
-  /// The rates of changes.
   var changes = QuotaChangeRateLimiter()
 
   init(_ limits: ScheduleLimits) { self.limits = limits }
@@ -112,7 +111,6 @@ struct QuotaLedger: Sendable {
     return nil
   }
 
-  /// Charges an account with a target.
   mutating func charge(_ definition: TargetDefinition, to account: TargetAccount) {
     accounts[account, default: QuotaUsage()] += QuotaUsage(definition)
   }

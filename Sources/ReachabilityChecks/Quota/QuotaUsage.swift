@@ -2,7 +2,6 @@ internal import ReachabilityModel
 
 /// What a registration or a set of them is charged with.
 struct QuotaUsage: Hashable, Sendable {
-  /// Registered targets.
   var targets = 0
   /// Scheduled checks in billionths a second: integers, so that sums do not drift.
   var rate: Int64 = 0
@@ -23,7 +22,6 @@ struct QuotaUsage: Hashable, Sendable {
     running = QuotaMemoryBudget.running(definition)
   }
 
-  /// The usage of several targets.
   init(_ definitions: [TargetDefinition]) {
     self = definitions.reduce(into: QuotaUsage()) { $0 += QuotaUsage($1) }
   }

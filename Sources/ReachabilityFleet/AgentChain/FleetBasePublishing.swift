@@ -1,6 +1,4 @@
-/// The base that an agent has to publish.
 enum FleetBasePublishing: Hashable, Sendable {
-  /// None.
   case none
   /// It has to be read.
   case due

@@ -35,14 +35,6 @@ public struct FleetOutboxPage: Hashable, Sendable {
   public var through: UInt64
   /// The number of the store's last event.
   public var last: UInt64
-
-  /// Creates a page.
-  public init(start: UInt64, changes: [FleetCellChange], through: UInt64, last: UInt64) {
-    self.start = start
-    self.changes = changes
-    self.through = through
-    self.last = last
-  }
 }
 
 /// All cells of an agent.

@@ -24,7 +24,6 @@ struct FleetWaitingEvents: Sendable {
   /// When the first event after a number was added; nil when there is none.
   func oldest(after number: UInt64) -> Duration? { times.first { $0.number > number }?.time }
 
-  /// Discards what is published.
   mutating func discard(through number: UInt64) {
     while times.count > 1, let first = times.first, first.number <= number { times.removeFirst() }
   }

@@ -56,9 +56,6 @@ public enum FleetSubject: Hashable, Sendable, CustomStringConvertible {
   /// The subject as text, such as `rx2.ev.node7`; a dot in an id is written as `=2e`.
   public var description: String { "rx2.\(parts.kind.rawValue).\(Self.token(parts.id))" }
 
-  /// The id of the agent, node or target.
-  public var id: String { parts.id }
-
   /// Parses ``description``; nil for any other text.
   public init?(_ text: String) {
     let tokens = text.split(separator: ".", omittingEmptySubsequences: false)

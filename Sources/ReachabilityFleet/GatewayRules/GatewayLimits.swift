@@ -50,10 +50,4 @@ public struct GatewayRate: Hashable, Sendable {
   public var perSecond: Double
   /// The amount that is granted together after a pause.
   public var burst: Double
-
-  /// Creates a rate.
-  public init(perSecond: Double, burst: Double) {
-    self.perSecond = perSecond
-    self.burst = burst
-  }
 }

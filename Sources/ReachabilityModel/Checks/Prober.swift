@@ -52,9 +52,7 @@ public protocol Prober: AnyObject, Sendable {
 
 /// Whether an address may be contacted at this moment.
 package enum ContactDecision: Hashable, Sendable {
-  /// It may be contacted.
   case allowed
-  /// There is no route to it.
   case noRoute
   /// It leads to this machine, which the request's policy denies.
   case denied

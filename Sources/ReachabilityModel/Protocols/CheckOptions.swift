@@ -43,7 +43,6 @@ extension CheckOptions {
 ///
 /// A function returns nil if the field is absent, or if its value is invalid, which it reports.
 package protocol CheckOptionFields {
-  /// Reads a field.
   mutating func value<Value>(_ key: String, _ format: FieldFormat<Value>) -> Value?
   /// Reads a regular expression (PCRE2).
   mutating func pattern(_ key: String) -> String?

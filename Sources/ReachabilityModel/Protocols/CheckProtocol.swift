@@ -21,7 +21,6 @@ extension CheckTarget {
 }
 
 extension CheckTarget.Scheme {
-  /// The properties of the protocol.
   package var descriptor: CheckProtocol {
     switch self {
     case .route: CheckProtocol(module: "route")
@@ -45,7 +44,6 @@ extension CheckTarget.Scheme {
 }
 
 extension CheckModule.Options {
-  /// The options of each prober.
   package static let types: [any CheckOptions.Type] = [
     RouteOptions.self, TCPOptions.self, ICMPOptions.self, HTTPOptions.self, TLSOptions.self, DNSOptions.self,
   ]

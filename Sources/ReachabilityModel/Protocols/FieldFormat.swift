@@ -5,7 +5,6 @@ package struct FieldFormat<Value>: Sendable {
   /// Parses a text; nil if it is invalid.
   package let parse: @Sendable (String) -> Value?
 
-  /// Creates a format.
   package init(_ expectation: String, _ parse: @escaping @Sendable (String) -> Value?) {
     self.expectation = expectation
     self.parse = parse
@@ -13,9 +12,7 @@ package struct FieldFormat<Value>: Sendable {
 }
 
 extension FieldFormat<String> {
-  /// A text.
   package static var text: Self { Self("a text") { $0 } }
-  /// A host name or address.
   package static var hostName: Self {
     Self("a host's name, such as db.internal") { (try? ReachabilityTarget(host: $0)) == nil ? nil : $0 }
   }
@@ -26,7 +23,6 @@ extension FieldFormat<String> {
 }
 
 extension FieldFormat<Bool> {
-  /// A Boolean.
   package static var boolean: Self { Self("true or false") { ["true": true, "false": false][$0] } }
 }
 
@@ -47,7 +43,6 @@ extension FieldFormat<Int> {
 }
 
 extension FieldFormat<Duration> {
-  /// A duration.
   package static var duration: Self { Self("a duration such as 500ms or 30s") { DurationFormat.parse($0) } }
 
   /// A duration within bounds.

@@ -88,7 +88,6 @@ extension HTTPOptions: CheckOptions {
     tls.read(&fields)
   }
 
-  /// A status code, or a range of them.
   private static var statusFormat: FieldFormat<ClosedRange<Int>> {
     FieldFormat("a status code from 100 to 599, or a range such as 300-399") { text in
       let bounds = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }

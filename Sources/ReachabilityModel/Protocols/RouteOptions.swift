@@ -1,4 +1,3 @@
-/// A route lookup, which has no options.
 package struct RouteOptions: CheckOptions {
   package static let prober = "route"
   package static let schemes = [CheckTarget.Scheme.route]

@@ -40,7 +40,6 @@ extension TLSOptions: CheckOptions {
   /// In blackbox_exporter this is a TCP module with TLS; without a dialogue, no expression can fail.
   package func series(_ result: CheckResult) -> [ProbeSeries] { [.regexFailure(false)] }
 
-  /// The series of a session, for all protocols with TLS.
   package func series(_ session: CheckResult.TLS) -> [ProbeSeries] {
     func second(_ moment: Timestamp) -> Double { Double(moment.microseconds / 1_000_000) }
     var series: [ProbeSeries] = []

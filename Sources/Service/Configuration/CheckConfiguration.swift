@@ -23,7 +23,6 @@ struct CheckConfiguration {
     return given
   }
 
-  /// Reads one of the sections.
   mutating func decode(_ key: String, _ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {
     switch key {
     case "modules":

@@ -73,7 +73,6 @@ extension Configuration {
     }
   }
 
-  /// The certificates that have expired.
   var expiredCertificateWarnings: [String] {
     let now = Timestamp.now.microseconds / 1_000_000
     return identities.filter { $0.value.expires <= now }.map { files, identity in
@@ -82,7 +81,6 @@ extension Configuration {
     }.sorted()
   }
 
-  /// Whether any address requires a token for reads.
   private var requiresTokens: Bool { access.reads == .token || listeners.contains { $0.reads == .token } }
 
   /// Whether two tokens are an old token and its replacement.

@@ -35,7 +35,6 @@ package struct Configuration: Sendable {
   var badges = AccessPolicy.Rule.token
   /// Whether the states of gates need a token where other reads do.
   var gateStates = AccessPolicy.Rule.token
-  /// The configured tokens.
   var tokens: [AccessToken] = []
   /// The limits of the clients with tokens, by the id of the token; tokens of one id share them.
   var accountLimits: [String: Set<AccountLimits>] = [:]
@@ -43,7 +42,6 @@ package struct Configuration: Sendable {
   var tokensFile: String?
   /// Whether a change of the configuration file itself is applied without SIGHUP.
   var watchesFile = false
-  /// The files of secrets of the webhooks.
   var webhookFiles: [String] = []
   /// The limit of concurrent connections; nil for what the descriptor limit allows.
   var connectionLimit: Int?

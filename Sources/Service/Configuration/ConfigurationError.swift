@@ -6,12 +6,10 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
   package var location: String
   /// The key path; empty for the whole file.
   package var path = ""
-  /// The problem.
   package var problem: String
   /// The remedy; empty when the problem implies it.
   package var hint = ""
 
-  /// Creates a problem from its parts.
   package init(location: String, path: String = "", problem: String, hint: String = "") {
     self.location = location
     self.path = path

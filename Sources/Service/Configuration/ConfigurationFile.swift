@@ -19,7 +19,6 @@ struct ConfigurationFile {
   private(set) var checks = CheckConfiguration()
   private(set) var webhooks = WebhookConfiguration()
   private(set) var gates = GateConfiguration()
-  /// The validated targets.
   private(set) var targets: [TargetDefinition] = []
   private(set) var errors: [ConfigurationError] = []
   /// Whether the file is empty, except for comments.
@@ -44,7 +43,6 @@ struct ConfigurationFile {
     decode(setting, root, Context(name: name, environment: environment))
   }
 
-  /// The sections with readers of their own.
   static let sections = CheckConfiguration.keys + [GateConfiguration.key, WebhookConfiguration.key]
 
   private struct Context {

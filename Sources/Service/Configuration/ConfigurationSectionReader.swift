@@ -36,14 +36,12 @@ struct ConfigurationSectionReader {
     return []
   }
 
-  /// Returns the elements of a list.
   mutating func elements(_ node: YAMLNode, _ path: String, _ form: String) -> [YAMLNode] {
     if let elements = node.elements { return elements }
     addError(node, path, "a list is expected here", "write \(form)")
     return []
   }
 
-  /// Returns a text.
   mutating func text(_ node: YAMLNode, _ path: String, _ expectation: String = "a text") -> String? {
     value(node, path, expectation) { $0 }
   }
@@ -68,7 +66,6 @@ struct ConfigurationSectionReader {
     }
   }
 
-  /// Returns a value of a format.
   mutating func value<Value>(_ node: YAMLNode, _ path: String, _ format: FieldFormat<Value>) -> Value? {
     value(node, path, format.expectation, format.parse)
   }

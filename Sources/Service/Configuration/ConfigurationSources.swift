@@ -19,7 +19,6 @@ package struct ConfigurationSources {
   /// The content of the file that counts in place of the present one, while only the files that it names are read again.
   var content: [UInt8]?
 
-  /// Creates the sources of one run.
   package init(
     file: String? = nil, environment: [String: String], flags: [(path: String, flag: String, texts: [String])] = []
   ) {

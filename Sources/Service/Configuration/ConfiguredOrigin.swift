@@ -1,6 +1,5 @@
 internal import ReachabilityModel
 
-/// Origins in configurations.
 enum ConfiguredOrigin {
   /// The default ports, which browsers omit (RFC 6454 §6.1).
   private static let defaultPorts = ["http": "80", "https": "443"]

@@ -9,7 +9,6 @@ package struct FleetConfiguration: Sendable, Equatable {
   package var zone = ""
   /// Labels that placements select by.
   package var labels: [String: String] = [:]
-  /// The servers of the engine.
   package var servers: [String] = []
   /// The file that proves the user; nil for none, or the one in the servers' URLs.
   package var credentialsFile: String?
@@ -20,7 +19,6 @@ package struct FleetConfiguration: Sendable, Equatable {
   /// Where other agents check this one: `tcp://192.0.2.7:8080`; nil when they do not.
   package var address: String?
 
-  /// Whether a text is the id of a member.
   package static func isMemberID(_ text: String) -> Bool { Setting.isMemberID(text) }
 
   /// What a member of a fleet cannot be without.
@@ -104,7 +102,6 @@ extension Setting {
     "up to 63 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit, such as eu-1"
   ) { $0.isEmpty || isName($0) && $0.utf8.count <= 63 ? $0 : nil }
 
-  /// An id of a member of a fleet.
   fileprivate static func isMemberID(_ text: String) -> Bool { isName(text) && text.utf8.count <= longestID }
 
   /// An id that begins with a letter or digit.

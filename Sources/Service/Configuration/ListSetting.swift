@@ -15,7 +15,6 @@ struct ListSetting: Sendable {
     var isSecret = false
     /// The expected value, for error messages.
     var expectation: String
-    /// Whether the texts are valid.
     var isValid: @Sendable ([String]) -> Bool
   }
 
@@ -23,7 +22,6 @@ struct ListSetting: Sendable {
   struct Record: Sendable {
     var fields: [String: [String]] = [:]
 
-    /// Returns the text of a field that has one.
     subscript(name: String) -> String? { fields[name]?.first }
 
     /// The fields in order, to compare two records.
@@ -37,7 +35,6 @@ struct ListSetting: Sendable {
   var fields: [Field]
   /// The field that an element stands for that is not a mapping; nil when each element must be a mapping.
   var shorthand: String?
-  /// Stores the records in the configuration.
   var apply: @Sendable (inout Configuration, [Record]) -> Void
 
   /// Returns the members with those of nested mappings: `limits: {targets: 5}` is the field `limits.targets`.

@@ -122,7 +122,6 @@ struct Setting: Sendable {
 }
 
 extension Setting {
-  /// A setting of one value.
   init<Value>(
     _ path: String, _ key: any WritableKeyPath<Configuration, Value> & Sendable, _ format: FieldFormat<Value>
   ) {
@@ -133,7 +132,6 @@ extension Setting {
     }
   }
 
-  /// A setting of a list of texts.
   init(
     _ path: String, list key: any WritableKeyPath<Configuration, [String]> & Sendable, _ expectation: String,
     _ isValid: @escaping @Sendable (String) -> Bool

@@ -5,7 +5,6 @@ enum VariableSubstitution {
     var text: String
   }
 
-  /// Returns the text with the environment's values.
   static func expand(_ text: String, in environment: [String: String]) -> Result<String, Failure> {
     var out = ""
     var rest = text[...]

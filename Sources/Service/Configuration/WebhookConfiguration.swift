@@ -16,7 +16,6 @@ struct WebhookConfiguration: Sendable {
     var path: String
   }
 
-  /// The bounds of the settings.
   enum Bounds {
     static let timeout = Duration.milliseconds(100)...Duration.seconds(60)
     static let deniedRetry = Duration.zero...Duration.seconds(30 * 86_400)
@@ -34,7 +33,6 @@ struct WebhookConfiguration: Sendable {
     ["notReachable", "reachable"] + TargetState.allCases.map(\.rawValue) + GateState.allCases.map(\.rawValue)
     + ["partial", "present", "lost", "left"]
 
-  /// Reads the section.
   mutating func decode(_ node: YAMLNode, _ reader: inout ConfigurationSectionReader) {
     let form = "- { id: ops, url: \"https://ops.example/hook\", secretFile: /etc/reachd/ops.secret }"
     let elements = reader.elements(node, Self.key, form)

@@ -26,7 +26,6 @@ package enum CheckExplanationRepresentation {
     ])
   }
 
-  /// Returns the diagnosis as lines.
   package static func text(_ explanation: Diagnosis) -> String {
     let result = explanation.outcome.result
     let reason = result.reason.map { ": \($0.rawValue)" } ?? ""

@@ -4,7 +4,6 @@ package import NetworkReachability
 package struct CheckPlan: Sendable {
   /// The maximum total time of all checks of a plan, because the response waits for the last one.
   static let totalTimeLimit = Duration.seconds(600)
-  /// The maximum timeout of one check.
   static let timeoutLimit = Duration.seconds(60)
   /// The maximum number of repetitions of a check; an ICMP check repeats echo requests internally.
   static let repetitionLimit = 10
@@ -21,7 +20,6 @@ package struct CheckPlan: Sendable {
   /// Whether the checks use HTTP over TLS.
   package var usesHTTPS: Bool { requests.contains { $0.target.scheme == .https } }
 
-  /// The built-in modules, by name.
   package static let builtInModules = Dictionary(
     uniqueKeysWithValues: CheckModule.builtIn.map { ($0.name, $0) })
 

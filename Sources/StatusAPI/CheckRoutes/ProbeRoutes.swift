@@ -37,7 +37,6 @@ enum ProbeRoutes {
   /// What a client requests.
   private enum Reading {
     case request(CheckRequest)
-    /// The text is no target of this module.
     case invalidTarget(CheckModule)
   }
 

@@ -89,7 +89,6 @@ extension Problem {
     "the contact policy denies this target; policy.allow can permit it, unless policy.deny lists it or it is reachd's "
       + "own port")
 
-  /// Creates the problem for invalid parameters.
   init(_ refusal: CheckPlan.InvalidParameters) {
     let code: Code = refusal.deniedModule != nil ? .moduleDenied : refusal.isTargetInvalid ? .badTarget : .badRequest
     self.init(code, refusal.description)

@@ -16,13 +16,11 @@ package final class ServiceEvents: Sendable {
     /// `/status` without tags, for probes.
     let untaggedStatus: SharedResponseBody
     let untaggedStatusText: SharedResponseBody
-    /// The state that they describe.
     fileprivate let state: StateDocuments
 
     var snapshot: Snapshot { state.snapshot }
   }
 
-  /// Publishes the events.
   package let publisher: EventPublisher
   /// The visible events.
   package var history: EventHistory { publisher.history }

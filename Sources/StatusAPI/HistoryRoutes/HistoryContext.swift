@@ -16,7 +16,6 @@ extension RequestContext {
     return history
   }
 
-  /// The id of the target in the path.
   func targetID() throws(Problem) -> String {
     let id = path["id"] ?? ""
     guard TargetSpec.isID(id) else { throw Problem(invalidID: id) }
@@ -52,7 +51,6 @@ extension RequestContext {
     }
   }
 
-  /// Whether a target is registered.
   func isRegistered(_ id: String) -> Bool { service.targets.schedule.report(of: id) != nil }
 
   /// Returns the problem for a query that failed; the log has SQLite's error.

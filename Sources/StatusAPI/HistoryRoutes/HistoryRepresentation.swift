@@ -7,7 +7,6 @@ internal import NetworkReachability
 ///
 /// This is a public format: members may be added, not changed or removed.
 enum HistoryRepresentation {
-  /// Returns an entry of the history.
   static func entry(_ entry: HistoryEntry) -> JSON {
     let transition = entry.transition
     let id = entry.sequence == 0 ? nil : EventID(epoch: entry.epoch, sequence: entry.sequence).description
@@ -25,7 +24,6 @@ enum HistoryRepresentation {
     ])
   }
 
-  /// Returns the members of an uptime.
   static func uptime(_ summary: UptimeSummary) -> [JSON.Member] {
     [
       .init(name: "availability", value: summary.availability.map { .number($0) } ?? .null),

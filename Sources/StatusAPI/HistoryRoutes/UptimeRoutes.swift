@@ -50,7 +50,6 @@ enum UptimeRoutes {
       })
   }
 
-  /// The uptime of one target.
   private struct Found {
     var range: Range<Int64>
     var steps: [UptimeStep]

@@ -70,10 +70,8 @@ final class HostEventPublisher: Sendable {
     }
   }
 
-  /// The number of watches of all streams.
   var watches: Int { guarded.withLock(\.watches) }
 
-  /// The state at the start of a watch.
   private struct WatchStart {
     var added: [(target: ReachabilityTarget, topic: UInt64)] = []
     var topics: [UInt64] = []

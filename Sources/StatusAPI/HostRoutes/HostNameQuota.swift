@@ -33,7 +33,6 @@ final class HostNameQuota: Sendable {
     var retryAfter: Int
   }
 
-  /// A token bucket.
   private struct Bucket {
     var credit: Double
     var at: ContinuousClock.Instant

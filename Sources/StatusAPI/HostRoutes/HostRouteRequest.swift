@@ -4,7 +4,6 @@ internal import HTTPRouting
 internal import Logging
 internal import NetworkReachability
 
-/// A parsed request for a host.
 struct HostRouteRequest: Sendable {
   var context: RequestContext
   /// The host as the client wrote it.

@@ -76,7 +76,6 @@ extension MetricCollector {
 }
 
 extension MetricExposition {
-  /// Adds a family of histograms.
   mutating func add(
     _ name: String, _ help: String,
     _ series: [(labels: [(name: String, value: String)], histogram: CheckDurationHistogram)]

@@ -1,7 +1,6 @@
 internal import ReachabilityChecks
 
 extension MetricCollector {
-  /// Returns the metrics of gates, whose number is limited.
   static func gates(_ schedule: CheckSchedule) -> MetricCollector {
     MetricCollector { page in
       let gates = schedule.gates.reports

@@ -32,7 +32,6 @@ extension MetricCollector {
     }
   }
 
-  /// Returns the metric with the version and the commit.
   static func build(_ version: String, _ commit: String) -> MetricCollector {
     MetricCollector { page in
       page.add(
@@ -67,7 +66,6 @@ extension MetricCollector {
     }
   }
 
-  /// Returns the metrics of a queue of documents.
   static func documents(_ queue: DocumentQueue) -> MetricCollector {
     MetricCollector { page in
       let counts = queue.counts

@@ -51,7 +51,6 @@ extension MetricExposition {
 }
 
 extension StoreState {
-  /// The state's name in metrics.
   fileprivate var name: String {
     switch self {
     case .keeping: "keeping"

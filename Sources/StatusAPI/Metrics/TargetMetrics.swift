@@ -5,7 +5,6 @@ public struct MetricLabel: Hashable, Sendable {
   /// The longest list of labels: each multiplies the size of ten thousand series.
   public static let limit = 16
 
-  /// The name of the targets' label.
   let label: String
   /// The name in Prometheus, where `_` replaces the other characters.
   let name: String

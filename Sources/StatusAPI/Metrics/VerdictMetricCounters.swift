@@ -19,7 +19,6 @@ final class VerdictMetricCounters: TransitionSink {
 
   private let guarded = Locked(Counts(time: .now))
 
-  /// The kinds of transition, by event name.
   private static let kinds: [(name: String, kind: Transition.Kinds)] = [
     ("status", .status), ("path", .path), ("interface", .interface), ("host", .host), ("target", .target),
     ("gate", .gate),
@@ -35,7 +34,6 @@ final class VerdictMetricCounters: TransitionSink {
     }
   }
 
-  /// Adds the counters.
   func write(to page: inout MetricExposition) {
     let counts = guarded.withLock { counts in
       counts.advance(to: .now)

@@ -4,7 +4,6 @@ internal import ReachabilityChecks
 /// The objects that the routes of registered targets and of checks use.
 struct TargetContext: Sendable {
   var schedule: CheckSchedule
-  /// Returns the current contact policy.
   var policy: @Sendable () -> ContactPolicy
   /// Returns the modules that a client may name besides the built-in ones; a reload may change them.
   var configuredModules: @Sendable () -> [CheckModule]

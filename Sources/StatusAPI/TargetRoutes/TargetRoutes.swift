@@ -148,7 +148,6 @@ extension Problem {
   /// Children of a target that a message names.
   private static let listedChildren = 32
 
-  /// Creates the problem for a change that the schedule refuses.
   init(_ refusal: ScheduleChangeError, _ id: String) {
     switch refusal {
     case .missing: self.init(.notFound, "no target has the id \(id.debugDescription); GET /targets lists all targets")

@@ -6,7 +6,6 @@ internal import Webhooks
 ///
 /// This is a public format: members may be added, not changed or removed.
 enum WebhookRepresentation {
-  /// Returns the document of a webhook.
   static func document(_ report: WebhookReport) -> JSON {
     let (definition, filter) = (report.definition, report.definition.filter)
     return .members([
@@ -32,7 +31,6 @@ enum WebhookRepresentation {
     ])
   }
 
-  /// Returns an entry of a delivery log.
   static func entry(_ record: WebhookDeliveryRecord) -> JSON {
     .members([
       "event": .string(record.message),

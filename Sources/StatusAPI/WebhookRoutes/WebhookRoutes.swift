@@ -111,7 +111,6 @@ enum WebhookRoutes {
 }
 
 extension Problem {
-  /// Creates the problem for an unknown webhook.
   fileprivate init(missing id: String) {
     self.init(
       .notFound, "no webhook \(id.prefix(80).debugDescription); GET /webhooks lists all")

@@ -97,7 +97,6 @@ private struct HistoryTable {
   }
 }
 
-/// A time on the command line.
 enum TimeArgument {
   /// Returns the value of the query: `1h` is a time before now, `-1h` there.
   static func query(_ text: String) -> String {

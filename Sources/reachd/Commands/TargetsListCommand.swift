@@ -117,7 +117,6 @@ struct TargetsListCommand: ParsableCommand {
     return verdicts
   }
 
-  /// Whether a target has the labels of the option.
   private func hasLabels(_ document: JSON) -> Bool {
     (label?.split(separator: ",") ?? []).allSatisfy { part in
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -129,7 +129,6 @@ struct WaitCommand: AsyncParsableCommand {
     var diagnostic: String?
   }
 
-  /// Waits for routes to hosts.
   func routes(_ targets: [CheckTarget], _ monitor: ReachabilityMonitor, _ timeLimit: Duration) async
     -> (isFulfilled: Bool, results: [Result])
   {
@@ -155,7 +154,6 @@ struct WaitCommand: AsyncParsableCommand {
     return (outcome.isFulfilled, results)
   }
 
-  /// Waits for check results.
   func checks(_ targets: [CheckTarget], _ checker: Checker, _ timeLimit: Duration) async
     -> (isFulfilled: Bool, results: [Result])
   {
