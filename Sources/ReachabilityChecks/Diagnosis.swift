@@ -64,10 +64,15 @@ public struct Diagnosis: Hashable, Sendable {
   public init(of outcome: CheckOutcome, in snapshot: Snapshot) {
     self.outcome = outcome
     let path = outcome.path ?? snapshot.machine.leading
-    let failed = Self.failedStep(outcome, path)
+    let links = DiagnosisLinks(snapshot.interfaces, named: outcome.request.interface)
+    var failed = Self.failedStep(outcome, path)
+    // The kernel removes the routes of a link that goes down, so that only a route seems to be missing.
+    if failed == .route, links.areDown, [.noRoute, .networkUnreachable].contains(outcome.result.reason) {
+      failed = .link
+    }
     let steps = Self.steps(of: outcome)
     let failedIndex = failed.flatMap { steps.firstIndex(of: $0) }
-    let text = DiagnosisText(outcome: outcome, path: path, machine: snapshot.machine.leading)
+    let text = DiagnosisText(outcome: outcome, path: path, machine: snapshot.machine.leading, links: links)
     self.steps = steps.enumerated().compactMap { index, step in
       guard step != .policy || failed == .policy else { return nil }
       if index == failedIndex {

@@ -5,6 +5,8 @@ struct DiagnosisText {
   let path: NetworkPath
   /// The default path, for the interface and source address when the target has none.
   let machine: NetworkPath
+  /// The links that the check could use.
+  let links: DiagnosisLinks
 
   private var result: CheckResult { outcome.result }
   private var server: CheckTarget { outcome.server }
@@ -25,7 +27,7 @@ struct DiagnosisText {
     case .policy: "allowed"
     // Only registered targets have it, and it is added to their diagnosis.
     case .dependency: nil
-    case .link: hasLink ? effectivePath.interface.map { "\($0.name) is up" } : nil
+    case .link: hasLink ? effectivePath.interface.map { "\($0.name) is up" } ?? links.text : nil
     case .address:
       effectivePath.interface.flatMap { interface in
         effectivePath.source.map { "\($0) on \(interface.name)" } ?? (hasRoute ? "not required" : nil)
@@ -82,13 +84,20 @@ struct DiagnosisText {
 
   /// The evidence that a step failed: the reason, then the prober's detail.
   func failure(_ step: Diagnosis.Step) -> String {
+    if step == .link, isWithoutLinks { return "no link is up: \(links.downText)" }
     let seen = "\(step == .link || step == .address ? interface : peer): \(result.reason?.rawValue ?? "unknown")"
     return result.detail.map { "\(seen), \($0)" } ?? seen
+  }
+
+  /// Whether a route is missing because no link is up.
+  private var isWithoutLinks: Bool {
+    links.areDown && (result.reason == .noRoute || result.reason == .networkUnreachable)
   }
 
   /// What to try; nil when there is no advice for the reason.
   var advice: String? {
     guard let reason = result.reason else { return nil }
+    if isWithoutLinks { return "Check the cables, the switch ports or the radio; ip link set NAME up enables a link." }
     return routeAdvice(reason) ?? nameAdvice(reason) ?? peerAdvice(reason)
   }
 

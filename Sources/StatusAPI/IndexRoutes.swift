@@ -11,7 +11,7 @@ enum IndexRoutes {
   /// Returns the index of a node's routes and of further ones.
   static func makeIndex(listing others: [RouteDeclaration], page: StatusPage.File) -> NodeRoute {
     NodeRoute(
-      pattern: "/", scope: nil, mediaTypes: [.json, .text, .html],
+      pattern: "/", parameters: ["kiosk"], scope: nil, mediaTypes: [.json, .text, .html],
       summary: "this index; for browsers, the status page"
     ) { (context) throws(Problem) in
       if context.media == .html, context.service.settings.current.servesPage {

@@ -44,8 +44,13 @@ public enum HistoryFormatter {
   }
 
   /// Returns the uptime of a target in a page of `GET /uptime`: `99.95 % 2 outages`; nil for an invalid document.
+  ///
+  /// Outages that began before the window count, too: a target that was down all the time had one.
   public static func uptime(_ target: JSON) -> String? {
-    guard case .integer(let outages)? = target["outages"] else { return nil }
+    guard case .integer(let begun)? = target["outages"] else { return nil }
+    var outages = begun
+    if case .integer(let ended)? = target["endedOutages"] { outages = max(outages, ended) }
+    if outages == 0, let down = target["seconds"]?["down"], down != .integer(0), down != .number(0) { outages = 1 }
     let share: String
     switch target["availability"] {
     case .number(let value): share = BadgeRoutes.percent(value)

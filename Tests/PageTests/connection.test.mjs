@@ -7,7 +7,7 @@ import { TargetReader } from "../../Sources/CPage/web/node/targetreader.js";
 import { Clock } from "./clock.mjs";
 import { BASE, later, problem, Service } from "./service.mjs";
 
-const PAST = "events?types=status,path,interface,target";
+const PAST = "events?types=status,path,interface,target,gate";
 
 function connected(context) {
   const clock = new Clock().install(context);
@@ -36,6 +36,25 @@ test("events of targets wait for the list, others do not", async (context) => {
   await clock.advance(0);
   assert.deepEqual(messages.at(-1), { kind: "recent", events: [{ type: "status" }] });
   assert.deepEqual(take(), ["overview", "target", "recent"]);
+});
+
+test("events of gates wait for the gates, which a token may not read", async (context) => {
+  const { clock, service, connection, messages, take } = connected(context);
+  const gates = later();
+  service.documents.gates = () => gates.promise;
+  connection.start();
+  await clock.advance(0);
+  service.stream.send("gate", {}, "e-1");
+  await clock.advance(0);
+  assert.deepEqual(take(), ["live"]);
+  gates.resolve({ gates: [{ id: "app" }] });
+  await clock.advance(0);
+  assert.deepEqual(messages[0].gates, [{ id: "app" }]);
+  assert.deepEqual(take(), ["overview", "gate", "recent"]);
+  service.documents.gates = () => problem({ status: 403 });
+  service.stream.send("gap", {});
+  await clock.advance(0);
+  assert.deepEqual(messages.find(({ kind }) => kind === "overview").gates, []);
 });
 
 test("after a gap the list is read again", async (context) => {
@@ -72,11 +91,11 @@ test("a refused list is requested again, and a resumed stream requests none", as
 
 test("a timeline that was refused is requested again", async (context) => {
   const { clock, service, connection, take } = connected(context);
-  Object.assign(service.documents, { "targets/overview": { id: [], history: true }, "history?limit=200": () => problem({ status: 503 }) });
+  Object.assign(service.documents, { "targets/overview": { id: [], history: true }, "history?limit=500": () => problem({ status: 503 }) });
   connection.start();
   await clock.advance(4000);
   assert.deepEqual(take(), ["live", "overview"]);
-  service.documents["history?limit=200"] = { history: [{ type: "service" }] };
+  service.documents["history?limit=500"] = { history: [{ type: "service" }] };
   await clock.advance(2000);
   assert.deepEqual(take(), ["recent"]);
 });
@@ -86,15 +105,19 @@ test("the documents of a target: what the service does not have is null", async 
   const reader = new TargetReader(new Client(BASE, null));
   service.documents["targets/a%2Fb"] = { paused: true };
   assert.deepEqual(await reader.read("a/b", "1h", false),
-    { document: { paused: true }, diagnosis: null, points: null, history: null, uptime: null, series: null });
+    {
+      document: { paused: true }, diagnosis: null, points: null, history: null, outages: null, uptime: null, bars: null, months: null,
+      series: null,
+    });
   Object.assign(service.documents, {
     "targets/db": { paused: false }, "targets/db/explain": () => problem({ status: 403, headers: { "WWW-Authenticate": 'scope="check"' } }),
-    "targets/db/latency?step=1h&window=24h": { steps: [1] }, "targets/db/history?limit=50&order=desc": { history: [] },
-    "targets/db/uptime?window=24h": { availability: null },
+    "targets/db/latency?step=1h&window=24h": { steps: [1] }, "targets/db/history?limit=200&order=desc": { history: [] },
+    "targets/db/uptime?window=24h&step=30m": { availability: null, steps: [{ seconds: { up: 1, down: 2 } }, { seconds: {} }] },
   });
   const read = await reader.read("db", "24h", true);
   assert.equal(read.diagnosis.problem.scope, "check");
-  assert.deepEqual([read.points, read.history, read.uptime, read.series], [[1], [], { availability: null }, null]);
+  assert.deepEqual([read.points, read.history, read.outages, read.bars, read.series], [[1], [], [], "d.", null]);
+  assert.deepEqual([read.uptime.availability, read.months.present, read.months.last], [null, null, null]);
   assert.equal((await reader.read("gone", "1h", true)).problem.status, 404);
 });
 

@@ -41,7 +41,21 @@ test("events wait for the documents, all pages of them", async (context) => {
   agents.resolve({ agents: [] });
   await clock.advance(0);
   assert.deepEqual(messages[0].targets.map(({ id }) => id), ["a b", "c"]);
-  assert.deepEqual(take(), ["all", "live", "snapshot,cell"]);
+  assert.deepEqual(take(), ["lists", "all", "live", "snapshot,cell"]);
+});
+
+test("the targets do not wait for the cells of a large fleet", async (context) => {
+  const { clock, service, connection, take } = connected(context);
+  const cells = later();
+  service.documents[CELLS] = () => cells.promise;
+  connection.start();
+  await clock.advance(0);
+  service.stream.send("cell", {}, "e-1");
+  await clock.advance(0);
+  assert.deepEqual(take(), ["lists"]);
+  cells.resolve({ cells: [], next: null });
+  await clock.advance(0);
+  assert.deepEqual(take(), ["all", "live", "cell"]);
 });
 
 test("a stream that is resumed reads no document again", async (context) => {
@@ -74,7 +88,7 @@ test("after a gap of the stream the documents are read once, and an older readin
   service.stream.send("snapshot", {}, "e-9");
   await clock.advance(0);
   assert.equal(messages[0].overview.replica, "later");
-  assert.deepEqual(take(), ["all", "live", "snapshot"]);
+  assert.deepEqual(take(), ["lists", "all", "live", "snapshot"]);
   first.resolve({ replica: "first" });
   await clock.advance(10_000);
   assert.deepEqual(take(), []);
@@ -102,7 +116,37 @@ test("the verdicts are counted, selected by words, and the worst come first", ()
   assert.deepEqual(select(""), ["z", "y", "a", "b"]);
   assert.deepEqual([select("env=prod"), select("PROD"), select("tcp z"), select("", "up"), select("z", "up")],
     [["a"], ["a"], ["z"], ["a", "b"], []]);
-  assert.deepEqual([model.counts.up, model.counts.down, model.worst], [2, 1, "down"]);
+  assert.deepEqual([model.counts.up, model.counts.down], [2, 1]);
+  assert.deepEqual([select("prod"), select("=prod"), select("env="), select("other=")], [["a"], ["a"], ["a"], []]);
+});
+
+test("a definition that changes its labels is found by the new ones", () => {
+  const model = new FleetModel();
+  model.setTargets([{ id: "a", target: "tcp://a:1", verdict: "up", labels: { env: "prod" } }]);
+  assert.equal(model.select("prod", new Set()).length, 1);
+  model.apply("definition", { target: "a", definition: { target: "tcp://a:1", labels: { env: "test" } } });
+  assert.deepEqual([model.select("prod", new Set()).length, model.select("test", new Set()).length], [0, 1]);
+});
+
+test("a problem has its reason, and the numbers of agents and zones", () => {
+  const model = new FleetModel();
+  model.setAgents(["a", "b", "c", "d"].map((id, index) => ({ id, zone: `z${index % 2}` })));
+  const target = (verdict, votes, more = {}) => ({ id: "db", verdict, reason: null, votes: { assigned: 4, ...votes }, downFrom: [], ...more });
+  const cell = (agent, state, reason) => ({ target: "db", agent, state, reason, since: null });
+  model.setCells([cell("a", "down", "refused"), cell("c", "down", "refused"), cell("b", "down", "slow"), cell("d", "up", null)]);
+  assert.deepEqual(model.problem(target("partial", { down: 3 })), { reason: "refused", agents: 3, of: 4, zones: 2 });
+  assert.deepEqual(model.problem(target("down", { down: 3 }, { reason: "httpStatus" })).reason, "httpStatus");
+  assert.equal(model.problem(target("up", { up: 4 })), null);
+  model.setCells([]);
+  assert.deepEqual(model.problem(target("down", { down: 20 }, { downFrom: ["a", "c"] })), { reason: null, agents: 20, of: 4, zones: 1 });
+});
+
+test("agents with trouble come first", () => {
+  const model = new FleetModel();
+  const agent = (id, more) => ({ id, zone: "z", state: "present", reached: null, cells: {}, ...more });
+  model.setAgents([agent("well"), agent("failing", { cells: { down: 3 } }), agent("worse", { cells: { down: 9 } }),
+    agent("cut", { reached: { verdict: "down" } }), agent("partly", { reached: { verdict: "partial" } }), agent("silent", { state: "lost" })]);
+  assert.deepEqual(model.sortedAgents.map(({ id }) => id), ["silent", "cut", "partly", "worse", "failing", "well"]);
 });
 
 test("a cell of the matrix is that of an agent, or the worst of a zone", () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { clock, duration, freezeAges, latency, now, setClockOffset, share } from "../../Sources/CPage/web/common/format.js";
-import { listRoute, readRoute, targetRoute } from "../../Sources/CPage/web/common/route.js";
+import { clock, duration, freezeAges, fullTime, latency, now, setClockOffset, share, shortDuration } from "../../Sources/CPage/web/common/format.js";
+import { listRoute, readRoute, targetRoute, WHOLE, writeRoute } from "../../Sources/CPage/web/common/route.js";
 import { joined, selectLanguage, text, units, word } from "../../Sources/CPage/web/common/words.js";
 import { fleetText, fleetWord, reasonWord, useLanguage } from "../../Sources/CPage/web/fleet/words.js";
 import { Clock } from "./clock.mjs";
@@ -23,6 +23,16 @@ test("a duration has its two largest units", () => {
     ["0 s", "0 s", "59 s", "1 min", "1 h 1 min", "1 d", "1 d 1 h", "1 d"]);
 });
 
+test("a duration in a column has one unit below a day", () => {
+  selectLanguage("en");
+  const seconds = (value) => plain(shortDuration(value * 1000, units()));
+  assert.deepEqual([5, 3661, 86_399, 86_400, 90_061].map(seconds), ["5 s", "1 h", "23 h", "1 d", "1 d 1 h"]);
+});
+
+test("a whole time has its zone", () => {
+  assert.match(fullTime(0), /^19(69|70)-\d\d-\d\d \d\d:\d\d:\d\d (UTC|\S+ \(UTC[+−]\d+(:\d\d)?\))$/);
+});
+
 test("a time has its date unless it is of today, by the clock of the service", (context) => {
   new Clock().install(context);
   const time = new Date(1970, 0, 3, 4, 5, 6).getTime();
@@ -36,18 +46,25 @@ test("a time has its date unless it is of today, by the clock of the service", (
 
 test("a route is read as it was written", () => {
   const known = ["up", "down"];
-  for (const id of ["db", "a/b", "100%", "ä ö", "?q=1"]) assert.deepEqual(readRoute(targetRoute(id), known), { id });
+  const read = (view) => readRoute(writeRoute(view), known);
+  for (const id of ["db", "a/b", "100%", "ä ö", "?q=1"]) {
+    assert.deepEqual(readRoute(targetRoute(id), known), { ...WHOLE, id, isPartial: true });
+    const view = { ...WHOLE, id, search: "env=prod", states: new Set(["down"]), group: "env", folded: new Set(["a,b", "c"]), window: "7d" };
+    assert.deepEqual(read(view), { ...view, isPartial: false });
+  }
   for (const search of ["", "env=prod", "a&b=c", "ä #"]) {
+    assert.deepEqual(readRoute(listRoute(search), known), { ...WHOLE, search, isPartial: false });
     for (const states of [[], ["down"], ["down", "up"]]) {
-      assert.deepEqual(readRoute(listRoute(search, new Set(states)), known), { id: null, search, states: new Set(states) });
+      assert.deepEqual(read({ search, states }), { ...WHOLE, search, states: new Set(states), isPartial: false });
     }
   }
+  assert.equal(writeRoute({ folded: new Set(["a"]), window: "7d" }), "#/", "groups and windows belong to what is shown");
 });
 
 test("a route of another program is the list", () => {
-  const list = { id: null, search: "", states: new Set() };
+  const list = { ...WHOLE, isPartial: false };
   for (const fragment of ["", "#", "#/", "#/target/", "#x", "#/?state=other"]) assert.deepEqual(readRoute(fragment, ["up"]), list);
-  assert.deepEqual(readRoute("#/target/%zz", []), { id: "%zz" });
+  assert.equal(readRoute("#/target/%zz", []).id, "%zz");
 });
 
 test("the language is the stored one, else the first of the browser's that exists", () => {

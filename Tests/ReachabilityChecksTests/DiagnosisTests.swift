@@ -39,6 +39,75 @@ struct DiagnosisTests {
     #expect(Diagnosis(of: outcome, in: snapshot).steps.first?.evidence == "eth0 is up")
   }
 
+  /// A snapshot with interfaces `eth0`, `eth1` … of these states, and a loopback interface.
+  private func snapshot(_ states: (Interface.Flags, Interface.OperationalState)...) -> Snapshot {
+    var snapshot = Snapshot.unknown(.starting)
+    snapshot.interfaces = [
+      .init(
+        interface: Interface(
+          index: 1, name: "lo", type: .loopback, flags: [.up, .running], operationalState: .unknown),
+        addresses: [])
+    ]
+    snapshot.interfaces += states.enumerated().map { number, state in
+      let index = UInt32(number + 2)
+      return .init(
+        interface: Interface(
+          index: index, name: "eth\(number)", type: .ethernet, flags: state.0, operationalState: state.1),
+        addresses: [])
+    }
+    return snapshot
+  }
+
+  private func withoutRoute(
+    _ snapshot: Snapshot, _ reason: Reason = .noRoute, interface: String? = nil
+  ) throws -> Diagnosis {
+    var request = CheckRequest(try CheckTarget("tcp://10.0.0.9:1"))
+    request.interface = interface
+    let result = CheckResult(.unreachable, reason, startedAt: Timestamp(microseconds: 0), duration: .zero)
+    return Diagnosis(of: CheckOutcome(request: request, result: result, path: .none(reason)), in: snapshot)
+  }
+
+  @Test("Without a link that is up, the link is the failed step, not the route")
+  func noLink() throws {
+    for reason in [Reason.noRoute, .networkUnreachable] {
+      let failure = try #require(try withoutRoute(snapshot(([], .down), (.up, .down)), reason).failure)
+      #expect(failure.step == .link)
+      #expect(failure.evidence == "no link is up: eth0 (disabled), eth1 (no carrier)")
+      #expect(failure.advice?.contains("ip link set") == true)
+    }
+    // These are decided by a route, whatever the links are.
+    for reason in [Reason.unreachableRoute, .blackhole, .notUnicast] {
+      #expect(try withoutRoute(snapshot(([], .down)), reason).failure?.step == .route)
+    }
+    #expect(try withoutRoute(snapshot()).failure?.step == .route)
+  }
+
+  @Test("With a link that is up, the route is the failed step, and the link's evidence has the links that are down")
+  func someLinks() throws {
+    let diagnosis = try withoutRoute(snapshot(([.up, .lowerUp], .up), ([], .down)))
+    #expect(diagnosis.failure?.step == .route)
+    #expect(diagnosis.steps.first?.evidence == "eth0 is up; down: eth1 (disabled)")
+    let both = try withoutRoute(snapshot(([.up, .lowerUp], .up), ([.up, .lowerUp], .up)))
+    #expect(both.steps.first?.evidence == "eth0, eth1 are up")
+    let many = Array(repeating: Interface.Flags(), count: 12)
+    var crowded = snapshot()
+    crowded.interfaces += many.enumerated().map {
+      .init(
+        interface: Interface(
+          index: UInt32($0.offset + 2), name: "v\($0.offset)", type: .ethernet, flags: [], operationalState: .down),
+        addresses: [])
+    }
+    #expect(try withoutRoute(crowded).failure?.evidence.hasSuffix("and 4 more") == true)
+  }
+
+  @Test("A check through an interface depends on that link only")
+  func namedLink() throws {
+    let snapshot = snapshot(([], .down), ([.up, .lowerUp], .up))
+    let down = try withoutRoute(snapshot, interface: "eth0")
+    #expect(down.failure?.evidence == "no link is up: eth0 (disabled)")
+    #expect(try withoutRoute(snapshot, interface: "eth1").failure?.step == .route)
+  }
+
   static let reasons: [(String, Reason, Diagnosis.Step)] = [
     ("tcp://a:1", .policyDenied, .policy), ("tcp://a:1", .linkDown, .link), ("tcp://a:1", .noSource, .address),
     ("tcp://a:1", .noRoute, .route), ("tcp://a:1", .blackhole, .route), ("tcp://a:1", .prohibited, .tcp),

@@ -56,7 +56,7 @@ def single(service, browser, path):
     with shot(browser, service.url, path, "help") as page:
         page.get_by_role("button", name="Keyboard").click()
     with shot(browser, service.url, path, "no-match") as page:
-        page.get_by_role("searchbox").fill("nothing matches")
+        page.get_by_role("combobox", name="Search").fill("nothing matches")
     with shot(browser, service.url, path, "timeline-narrow", width=NARROW) as page:
         page.get_by_role("button", name="Timeline").click()
     with shot(browser, service.url, path, "token") as page:

@@ -3,6 +3,7 @@ import json
 import urllib.request
 
 import fleetnet
+import madeup
 from chromium import Browser
 from fleetnet import HOST, REPLICA, Listener, define, ip, request
 from page import BINARY, SHOTS, check, no_messages, step
@@ -23,7 +24,7 @@ def shows_the_fleet(browser):
         expect(page.locator("header .connection.live")).to_be_visible()
         expect(row(page, "targets", "web")).to_contain_text("up")
         expect(row(page, "agents", "node-b")).to_contain_text("present")
-        expect(row(page, "agents", "node-b").locator(".state.up").last).to_contain_text("✔2")
+        expect(row(page, "agents", "node-b").locator(".vote.up")).to_contain_text("2 up")
         expect(page.locator("main")).to_contain_text("agents: 3 present, 0 silent")
         page.get_by_role("button", name="As a table").click()
         table = page.locator(".matrix table")
@@ -31,7 +32,7 @@ def shows_the_fleet(browser):
         expect(table.locator("tbody tr").nth(1).locator("td")).to_have_text(["✔ up", "–", "✔ up"])
         page.get_by_role("button", name="By zones").click()
         expect(table.locator("thead th")).to_have_text(["a", "b"])
-        page.get_by_role("searchbox").fill("nothing matches")
+        page.get_by_role("combobox", name="Search").fill("nothing matches")
         expect(page.locator("main")).to_contain_text("No target matches")
     no_messages(browser)
 
@@ -43,7 +44,9 @@ def follows_an_outage(browser, listener, agent):
         page.evaluate("window.marker = 1")
         listener.close()
         expect(row(page, "targets", "web")).to_contain_text("down")
-        expect(row(page, "targets", "web")).to_contain_text("from node-a, node-b, node-c")
+        expect(row(page, "targets", "web")).to_contain_text("connection refused · from 3 of 3 agents, 2 zones")
+        expect(row(page, "problems", "web")).to_contain_text("down")
+        expect(page.locator("#headline")).to_contain_text("1 down of 3 · longest")
         expect(page.locator("[aria-live=polite]")).to_contain_text("verdicts changed")
         page.locator(".chip.paused").click()
         expect(page.locator("section[aria-labelledby=targets-title] tbody tr")).to_have_count(1)
@@ -81,12 +84,12 @@ def reads_what_has_changed(browser):
         page.route("**/fleet/targets/late", fail)
         page.on("request", lambda sent: lists.append(sent.url) if "/fleet/targets?" in sent.url else None)
         define("late", HOST)
-        votes = row(page, "targets", "late").locator("td").nth(1)
-        expect(votes).to_contain_text(f"✖{len(AGENTS)}")
+        votes = row(page, "targets", "late").locator(".votes")
+        expect(votes).to_contain_text(f"✖ {len(AGENTS)} down")
         check(failures, "the target was not requested")
         define("late", HOST, paused=True)
         expect(row(page, "targets", "late")).to_contain_text("paused")
-        expect(votes).to_contain_text(f"‖{len(AGENTS)}")
+        expect(votes).to_contain_text(f"‖ {len(AGENTS)} paused")
         request("DELETE", "/fleet/targets/late")
         expect(row(page, "targets", "late")).to_have_count(0)
         check(not lists, f"the list was read again: {lists}")
@@ -114,13 +117,13 @@ def opens_a_target(browser):
         expect(detail.locator("tbody tr")).to_have_count(3)
         page.keyboard.press("Escape")
         expect(detail).to_be_hidden()
-        expect(row(page, "targets", "web").get_by_role("link")).to_be_focused()
+        expect(row(page, "problems", "web").get_by_role("link")).to_be_focused()
         page.locator(".matrix-frame").focus()
         expect(page.locator(".matrix-detail")).to_have_text("node-a → node-a: not checked")
         page.keyboard.press("ArrowDown")
         expect(page.locator(".matrix-detail")).to_contain_text("node-a → node-b: up")
         page.keyboard.press("/")
-        expect(page.get_by_role("searchbox")).to_be_focused()
+        expect(page.get_by_role("combobox", name="Search")).to_be_focused()
     no_messages(browser)
 
 
@@ -130,12 +133,12 @@ def keeps_the_filter(browser):
         rows = page.locator("section[aria-labelledby=targets-title] > .table-frame tbody tr")
         expect(rows).to_have_count(3)
         page.locator(".chip.down").click()
-        page.get_by_role("searchbox").fill("web")
+        page.get_by_role("combobox", name="Search").fill("web")
         expect(rows).to_have_count(1)
         check(page.url.endswith("#/?q=web&state=down"), f"not in the fragment: {page.url}")
         page.reload()
         expect(rows).to_have_count(1)
-        expect(page.get_by_role("searchbox")).to_have_value("web")
+        expect(page.get_by_role("combobox", name="Search")).to_have_value("web")
         expect(page.locator(".chip.down")).to_have_attribute("aria-pressed", "true")
         row(page, "targets", "web").get_by_role("link").click()
         expect(page.locator(".fleet-detail")).to_contain_text("connection refused")
@@ -172,7 +175,7 @@ def loads_the_page_of_a_new_version(browser, replica):
 def fits_a_phone(browser):
     step("360 px: every cell is within the window")
     with browser.open(URL, width=360) as page:
-        expect(row(page, "targets", "web")).to_contain_text("from node-a, node-b, node-c")
+        expect(row(page, "targets", "web")).to_contain_text("from 3 of 3 agents")
         for fragment in ("#/", "#/target/web"):
             page.evaluate("location.hash = '%s'" % fragment)
             page.locator(".fleet-detail tbody tr").first.wait_for(state="visible" if "web" in fragment else "hidden")
@@ -183,6 +186,49 @@ def fits_a_phone(browser):
             tables = page.get_by_role("row").filter(has=page.get_by_role("rowheader"))
             check(tables.count() > 0, "the rows are not those of a table for screen readers")
     no_messages(browser)
+
+
+def shows_a_large_fleet(browser):
+    step("60 agents, 1,200 targets: rows of one line, problems first, a matrix whose labels stay")
+    with madeup.replica(URL.rstrip("/")) as url:
+        with browser.open(url, width=1280) as page:
+            problems = page.locator("section.problems tbody tr")
+            expect(problems).to_have_count(20)
+            expect(page.locator("header .connection.live")).to_be_visible()
+            expect(page.locator("#headline")).to_contain_text("10 down, 23 partial of 1,200")
+            expect(problems.first).to_contain_text("connection refused · from 60 of 60 agents, 6 zones")
+            heights = page.evaluate("[...document.querySelectorAll('main tbody tr')].map((row) => row.getBoundingClientRect().height)")
+            check(len(heights) > 500 and max(heights) <= 40, f"a row has {max(heights)} px")
+            cut = page.evaluate("""[...document.querySelectorAll(".problems .reason")].filter((cell) => cell.scrollWidth > cell.clientWidth)
+                .map((cell) => cell.textContent)""")
+            check(not cut, f"the reason is cut: {cut}")
+            expect(page.get_by_role("button", name="By zones")).to_have_attribute("aria-pressed", "true")
+            page.get_by_role("button", name="By zones").click()
+            labels_stay(page)
+            page.locator(".problems .more").click()
+            expect(page.locator("section.all-targets tbody tr")).to_have_count(33)
+            order = page.evaluate("""[...document.querySelectorAll("main > section")].filter((each) => !each.hidden)
+                .map((each) => each.getBoundingClientRect().top)""")
+            check(order == sorted(order), f"the order of the document is not the one that is seen: {order}")
+        with browser.open(url + "?kiosk", width=1920, height=1080) as page:
+            expect(page.locator("section.problems tbody tr")).to_have_count(20)
+            expect(page.locator(".tools")).to_be_hidden()
+            expect(page.locator(".matrix")).to_be_hidden()
+    no_messages(browser)
+
+
+def labels_stay(page):
+    """The labels of the columns are where they were after the pointer was moved, and after the matrix was scrolled."""
+    frame, labels, cells = (page.locator(f".matrix-frame{part}") for part in ("", " .column-labels", " .cells canvas"))
+    picture = "canvas => canvas.toDataURL()"
+    before = labels.evaluate(picture), cells.evaluate(picture)
+    frame.scroll_into_view_if_needed()
+    box = cells.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    expect(page.locator(".matrix-detail")).to_contain_text("→")
+    check((labels.evaluate(picture), cells.evaluate(picture)) == before, "the matrix was drawn again for the pointer")
+    frame.evaluate("frame => { frame.scrollTop = 300; frame.scrollLeft = 200; }")
+    check(abs(labels.bounding_box()["y"] - frame.bounding_box()["y"]) <= 2, "the labels of the columns were scrolled away")
 
 
 def obeys_the_policy():
@@ -244,6 +290,7 @@ def main():
         opens_a_target(browser)
         keeps_the_filter(browser)
         fits_a_phone(browser)
+        shows_a_large_fleet(browser)
         loads_the_page_of_a_new_version(browser, members[0])
         obeys_the_policy()
         is_accessible(browser)

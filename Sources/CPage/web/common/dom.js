@@ -62,7 +62,7 @@ export function colours() {
   if (palette) return palette;
   const style = getComputedStyle(document.documentElement);
   palette = {};
-  for (const name of ["text", "muted", "line", "up", "down", "unreachable", "unknown", "paused", "pending", "panel"]) {
+  for (const name of ["text", "muted", "line", "up", "down", "unreachable", "unknown", "paused", "pending", "panel", "background"]) {
     palette[name] = style.getPropertyValue(`--${name}`).trim();
   }
   return palette;

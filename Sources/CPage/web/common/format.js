@@ -38,6 +38,28 @@ export function duration(milliseconds, units) {
     .map(([count, unit]) => `${count}\u00a0${unit}`).join(" ");
 }
 
+/** A duration in a narrow column: `2 d 4 h`, `20 h`, `5 min`, `9 s`. */
+export function shortDuration(milliseconds, units) {
+  const text = duration(milliseconds, units);
+  return milliseconds < 86_400_000 ? text.split(" ")[0] : text;
+}
+
+/** The time zone of the reader, with its difference to UTC: `Europe/Berlin (UTC+2)`. */
+export function timeZone(time = now()) {
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+  const minutes = -new Date(time).getTimezoneOffset();
+  const rest = Math.abs(minutes) % 60;
+  const offset = `UTC${minutes < 0 ? "−" : "+"}${Math.floor(Math.abs(minutes) / 60)}${rest > 0 ? `:${rest}` : ""}`;
+  return name === "" || name === "UTC" ? "UTC" : `${name} (${offset})`;
+}
+
+/** The whole local time with its zone, which shortened times have as their hint. */
+export function fullTime(time) {
+  const date = new Date(time);
+  const two = (number) => String(number).padStart(2, "0");
+  return `${clock(time, false, true)} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${timeZone(time)}`;
+}
+
 /** The local time of day, with the date if it is not today; `isShort`: without seconds; `isDate`: only the date. */
 export function clock(time, isShort = false, isDate = false) {
   const date = new Date(time);

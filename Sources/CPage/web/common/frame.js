@@ -62,7 +62,7 @@ export class Frame {
   /** Shows the state of the connection; `hasData`: the page shows data of an earlier time while it is disconnected. */
   renderStatus(hasData) {
     const { state } = this.#status;
-    document.documentElement.classList.toggle("outdated", !this.isLive && hasData);
+    document.documentElement.classList.toggle("outdated", !this.isLive && hasData && state !== "connecting");
     setText(this.#connection, this.isLive ? `● ${text("live")}` : state === "connecting" ? "…" : `○ ${text("notLive")}`);
     setAttribute(this.#connection, "class", `connection ${state}`);
     this.#banner.render(this.#status, { hasData, retry: this.#retry });

@@ -23,3 +23,12 @@ export function oncePerFrame(body) {
     if (document.hidden) setTimeout(run, 250); else requestAnimationFrame(run);
   };
 }
+
+/** Calls `body` when the returned function has not been called for a time in ms. */
+export function afterRest(time, body) {
+  let timer = null;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(body, time);
+  };
+}

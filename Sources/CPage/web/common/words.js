@@ -34,4 +34,10 @@ export function word(list, value) {
 /** The parts that are not empty, as a list. */
 export function joined(parts) { return parts.filter(Boolean).join(current.page.separator); }
 
+/** The parts that are not empty, side by side: different things, where a list has the same. */
+export function dotted(parts) { return parts.filter(Boolean).join(" · "); }
+
+/** The sentences of the service in the language of the page; null for English, which it writes. */
+export function phrases() { return current.phrases ?? null; }
+
 export function units() { return current.units; }

@@ -11,7 +11,10 @@ export class FleetConnection {
   /** The number of the last reading of the documents: an older one is not used. */
   #reading = 0;
 
-  /** `post` receives `{kind: "status", status}`, `{kind: "events", events}`, and the documents with the kind `all`. */
+  /**
+   * `post` receives `{kind: "status", status}`, `{kind: "events", events}`, and the documents: first those of targets and agents
+   * with the kind `lists`, then, when the cells are there, everything with the kind `all`.
+   */
   constructor(client, reader, post) {
     this.#reader = reader;
     this.#post = post;
@@ -53,9 +56,14 @@ export class FleetConnection {
     this.#reading += 1;
     const reading = this.#reading;
     try {
-      const [overview, agents, targets, cells] = await Promise.all([
-        this.#reader.overview(signal), this.#reader.agents(signal), this.#reader.targets(signal), this.#reader.cells(null, signal),
-      ]);
+      // A large fleet has many pages of cells; its targets can be read before.
+      const lists = Promise.all([this.#reader.overview(signal), this.#reader.agents(signal), this.#reader.targets(signal)])
+        .then((documents) => {
+          const [overview, agents, targets] = documents;
+          if (!signal.aborted && reading === this.#reading) this.#post({ kind: "lists", overview, agents, targets });
+          return documents;
+        });
+      const [[overview, agents, targets], cells] = await Promise.all([lists, this.#reader.cells(null, signal)]);
       if (reading !== this.#reading) return;
       this.#post({ kind: "all", overview, agents, targets, cells });
       const events = this.#waiting;

@@ -67,12 +67,13 @@ export class FleetDocuments {
 
   get #refreshers() { return [this.#targets, this.#agents, this.#cells]; }
 
+  /** Takes the documents of a connection; without cells, those that are known stay. */
   load({ overview, agents, targets, cells }) {
     for (const refresher of this.#refreshers) refresher.reset();
     this.#model.overview = overview;
     this.#model.setAgents(agents);
     this.#model.setTargets(targets);
-    this.#model.setCells(cells);
+    if (cells) this.#model.setCells(cells);
   }
 
   /** Whether the page follows the replica; nothing is read while it does not. */

@@ -1,31 +1,34 @@
-// The page of a replica: targets with their verdicts, agents, and the matrix.
+// The page of a replica: problems first, then who reaches whom, the targets with their verdicts, and the agents.
 
 import { askForToken } from "../common/access.js";
 import { Announcer } from "../common/announcer.js";
 import { Client } from "../common/client.js";
 import { fill, forgetColours, h, setText } from "../common/dom.js";
 import { FilterBar } from "../common/filterbar.js";
-import { clock } from "../common/format.js";
+import { timeZone } from "../common/format.js";
 import { BASE, Frame, stopWhileHidden } from "../common/frame.js";
 import { listenForKeys } from "../common/keys.js";
 import { atMostEvery } from "../common/pacing.js";
 import { takeToken, useStoredLanguage, useStoredTheme } from "../common/preferences.js";
-import { readRoute, targetRoute } from "../common/route.js";
+import { readRoute, targetRoute, writeRoute } from "../common/route.js";
+import { labelsOf } from "../common/search.js";
 import { text } from "../common/words.js";
 import { FleetConnection } from "./connection.js";
 import { FleetDocuments } from "./documents.js";
+import { fleetHeadline } from "./headline.js";
 import { Matrix } from "./matrix.js";
 import { FleetModel, VERDICTS } from "./model.js";
 import { FleetReader } from "./reader.js";
-import { agentRow, changeText, targetRow } from "./rows.js";
+import { agentRow, changeItem } from "./rows.js";
 import { focusLink, Table } from "./table.js";
 import { TargetSection } from "./target.js";
+import { TargetTables } from "./tables.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, useLanguage } from "./words.js";
 
 /** The shortest time between two drawings, in ms: events may come by thousands. */
 const DRAW_INTERVAL = 100;
-/** The rows of a table; the search finds the others. */
-const ROW_LIMIT = 500;
+/** The agents that are shown. */
+const AGENT_LIMIT = 500;
 /** The icons of the verdicts that have none of their own. */
 const ICONS = { partial: "pending", paused: "unknown" };
 
@@ -39,23 +42,21 @@ class FleetPage {
   #announcer = new Announcer(() => this.#takeChanges());
   #filter = new FilterBar(
     VERDICTS.map((state) => ({ state, glyph: FLEET_GLYPHS[state], label: fleetWord("verdicts", state), title: null })), {
-      title: fleetText("verdict"), placeholder: fleetText("search"), count: "0", keepsURL: () => this.#target.id === null,
-      onChange: () => this.#draw(),
+      title: fleetText("verdict"), placeholder: fleetText("search"), count: "0", labels: () => labelsOf(this.#model.targets.values()),
+      onChange: () => { this.#writeURL(); this.#draw(); },
     });
   #matrix = new Matrix(this.#model);
   #target;
-  #targets = new Table("targets-title",
-    [fleetText("verdict"), text("target"), fleetText("votes"), text("reason"), fleetText("since")]);
-  #agents = new Table("agents-title", [text("state"), fleetText("agent"), fleetText("zone"), fleetText("reached"),
-    fleetText("cells"), fleetText("outbox"), fleetText("since")]);
+  #tables = new TargetTables(this.#model, (states) => this.#showStates(states));
+  #agents = new Table("agents-title", [text("state"), fleetText("agent"), text("forTitle"), fleetText("zone"), fleetText("reached"),
+    fleetText("cells"), fleetText("outbox")]);
   #engineNote = h("p", { class: "banner", role: "status", hidden: true }, fleetText("engineAway"));
-  #summary = h("p", { class: "muted" });
-  #targetNote = h("p", { class: "muted small" });
-  #noTargets = h("div", { class: "empty", hidden: true }, h("p", {}, fleetText("noTargets")), h("pre", { tabindex: "0" }, h("code", {},
-    `curl -X PUT ${BASE}fleet/targets/db \\\n  -H 'Content-Type: application/json' \\\n  -d '{"target": "tcp://db:5432"}'`)));
+  #headline = h("h1", { id: "headline", class: "headline state unknown" });
+  #summary = h("p", { class: "muted machine" });
   #noAgents = h("p", { class: "empty muted", hidden: true }, fleetText("noAgents"));
   #changes = h("ol", { class: "events" });
   #noChanges = h("p", { class: "muted" }, fleetText("noChanges"));
+  #zone = h("p", { class: "muted small" }, text("timesIn", { zone: timeZone() }));
   #draw = atMostEvery(DRAW_INTERVAL, () => this.#render());
 
   constructor(language, token) {
@@ -71,6 +72,7 @@ class FleetPage {
       retry: () => this.#connection.retry(),
     });
     this.#frame.show(this.#engineNote, this.#content(), this.#announcer.element);
+    document.documentElement.classList.toggle("kiosk", new URLSearchParams(location.search).has("kiosk"));
   }
 
   start() {
@@ -85,13 +87,12 @@ class FleetPage {
 
   #content() {
     return h("main", { class: "fleet" },
-      h("section", { "aria-labelledby": "targets-title" }, h("h1", { id: "targets-title" }, text("targets")), this.#summary,
-        this.#filter.element, this.#target.element, this.#targets.element, this.#targetNote, this.#noTargets),
-      this.#matrix.element,
-      h("section", { "aria-labelledby": "agents-title" }, h("h2", { id: "agents-title" }, fleetText("agents")),
+      h("section", { class: "summary", "aria-labelledby": "headline" }, this.#headline, this.#summary),
+      this.#filter.element, this.#target.element, this.#tables.problems, this.#matrix.element, this.#tables.targets,
+      h("section", { "aria-labelledby": "agents-title", class: "agents" }, h("h2", { id: "agents-title" }, fleetText("agents")),
         this.#agents.element, this.#noAgents),
-      h("section", { "aria-labelledby": "changes-title" }, h("h2", { id: "changes-title" }, fleetText("changes")),
-        this.#noChanges, this.#changes));
+      h("section", { "aria-labelledby": "changes-title", class: "changes" }, h("h2", { id: "changes-title" }, fleetText("changes")),
+        this.#noChanges, this.#changes, this.#zone));
   }
 
   // MARK: Data
@@ -100,7 +101,7 @@ class FleetPage {
     if (message.kind === "status") {
       this.#frame.follow(message.status);
       this.#documents.isLive = this.#frame.isLive;
-    } else if (message.kind === "all") {
+    } else if (message.kind === "all" || message.kind === "lists") {
       this.#documents.load(message);
     } else {
       for (const { type, data } of message.events) this.#apply(type, data);
@@ -117,44 +118,35 @@ class FleetPage {
   // MARK: Drawing
 
   #render() {
-    const { overview, targets, agents, timeline } = this.#model;
+    const { overview, agents, timeline } = this.#model;
     this.#frame.renderStatus(overview !== null);
     if (overview === null) return;
     const states = [...agents.values()].map((agent) => agent.state);
-    setText(this.#summary, `${fleetText("replica", { id: overview.replica })} · ${fleetText("summary", {
+    setText(this.#summary, `${fleetText("summary", {
       present: states.filter((state) => state === "present").length, lost: states.filter((state) => state === "lost").length,
-      replicas: overview.replicas.length, targets: targets.size,
-    })}`);
+      replicas: overview.replicas.length,
+    })} · ${fleetText("replica", { id: overview.replica })}`);
     this.#engineNote.hidden = overview.engine.connected;
-    this.#renderTargets();
+    for (const verdict of VERDICTS) this.#filter.setCount(verdict, this.#model.counts[verdict].toLocaleString("en"));
+    this.#tables.render(this.#filter, this.#matrix.element);
     const sorted = this.#model.sortedAgents;
-    this.#agents.show(sorted.slice(0, ROW_LIMIT).map(agentRow));
+    this.#agents.show(sorted.slice(0, AGENT_LIMIT).map(agentRow));
     this.#noAgents.hidden = sorted.length > 0;
     this.#matrix.element.hidden = sorted.length === 0;
     this.#matrix.render();
     this.#noChanges.hidden = timeline.length > 0;
-    fill(this.#changes, timeline.map(({ type, data }) => h("li", { class: "event" },
-      h("time", { datetime: data.time }, clock(Date.parse(data.time))), " ", changeText(type, data))));
-    this.#renderTitle();
+    fill(this.#changes, timeline.map(changeItem));
+    this.#renderHeadline();
   }
 
-  #renderTargets() {
-    const { targets, counts } = this.#model;
-    for (const verdict of VERDICTS) this.#filter.setCount(verdict, counts[verdict].toLocaleString("en"));
-    const selected = this.#model.select(this.#filter.text, this.#filter.states);
-    this.#targets.show(selected.slice(0, ROW_LIMIT).map(targetRow));
-    const more = selected.length - ROW_LIMIT;
-    setText(this.#targetNote,
-      selected.length === 0 && targets.size > 0 ? text("noMatch") : more > 0 ? fleetText("more", { count: more }) : "");
-    this.#noTargets.hidden = targets.size > 0;
-  }
-
-  #renderTitle() {
-    const { targets, counts } = this.#model;
-    const worst = targets.size > 0 ? this.#model.worst : "unknown";
-    const words = VERDICTS.filter((verdict) => counts[verdict] > 0)
-      .map((verdict) => `${counts[verdict]} ${fleetWord("verdicts", verdict)}`).join(", ");
-    this.#frame.renderTitle(`${FLEET_GLYPHS[worst]} ${words || fleetText("fleet")} · reachd`, ICONS[worst] ?? worst);
+  /** The headline, and the same in the title and the icon. */
+  #renderHeadline() {
+    const { state, words, longest } = fleetHeadline(this.#model);
+    const glyph = FLEET_GLYPHS[state];
+    this.#headline.className = `headline state ${state}`;
+    fill(this.#headline, h("span", { class: "glyph", "aria-hidden": "true" }, glyph), ` ${words}`,
+      longest === "" ? null : h("span", { class: "longest" }, ` · ${longest}`));
+    this.#frame.renderTitle(`${glyph} ${words} · ${fleetText("fleet")} · reachd`, ICONS[state] ?? state);
   }
 
   #tick() {
@@ -175,18 +167,24 @@ class FleetPage {
 
   // MARK: Navigation
 
+  get #view() { return { ...this.#filter.view, id: this.#target.id }; }
+
+  #writeURL() { history.replaceState(null, "", writeRoute(this.#view)); }
+
+  /** Shows the targets with some verdicts, as their chips do. */
+  #showStates(states) { location.hash = writeRoute({ ...this.#view, states }); }
+
   #route() {
     const route = readRoute(location.hash, VERDICTS);
     const old = this.#target.id;
     const hadFocus = this.#target.element.contains(document.activeElement);
     this.#target.show(route.id);
-    if (route.id !== null) return;
-    if (hadFocus) focusLink(this.#targets.body, targetRoute(old));
-    this.#filter.read(route);
+    if (!route.isPartial) this.#filter.read(route); else this.#writeURL();
     this.#draw();
+    if (route.id === null && hadFocus) focusLink(document, targetRoute(old));
   }
 
-  #close() { location.hash = this.#filter.route; }
+  #close() { location.hash = writeRoute({ ...this.#view, id: null }); }
 }
 
 const token = takeToken();

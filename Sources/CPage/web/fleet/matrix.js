@@ -1,27 +1,32 @@
-// The matrix: a canvas with glyphs, and the same as a table.
+// The matrix: canvases with labels that stay, and the same as a table.
 
-import { button, colours, fill, h, prepareCanvas, setAttribute, setText } from "../common/dom.js";
+import { button, colours, fill, h, setAttribute, setText } from "../common/dom.js";
 import { clock } from "../common/format.js";
+import { drawCells, drawColumnLabels, drawRowLabels } from "./cells.js";
+import { geometryOf, scrolled } from "./geometry.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord, verdictText } from "./words.js";
 
-const CELL = { width: 34, height: 26 };
-/** Around the cells; the last column's label leans to the right. */
-const MARGIN = { left: 150, top: 96, right: 56 };
-const FONT = '13px system-ui, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif';
-/** The characters of a label; longer ones are cut. */
-const LABEL_LENGTH = 18;
-/** Columns and rows that are drawn: a canvas of these has at most 2,400 × 5,300 points. */
+/** Columns and rows that are drawn: a canvas of these has at most 1,024 × 3,200 points. */
 const LIMITS = { columnLimit: 64, rowLimit: 200 };
+/** With more agents, the columns are zones until the reader wants agents. */
+const ZONES_FROM = 33;
 
 export class Matrix {
   #model;
   #isOfAgents = true;
-  #isByZone = false;
+  /** Whether the columns are zones; null until the reader has chosen. */
+  #isByZone = null;
   #isTable = false;
   #matrix = null;
+  #geometry = null;
   #selected = { row: 0, column: 0 };
   #drawn = "";
+  #columns = h("canvas", { class: "column-labels", "aria-hidden": "true" });
+  #rows = h("canvas", { class: "row-labels", "aria-hidden": "true" });
   #canvas = h("canvas", { role: "img" });
+  #marks = ["mark row-mark", "mark column-mark", "mark cell-mark"].map((name) => h("div", { class: name }));
+  #grid = h("div", { class: "matrix-grid" }, h("div", { class: "corner" }), this.#columns, this.#rows,
+    h("div", { class: "cells" }, this.#canvas, this.#marks));
   #detail = h("p", { class: "matrix-detail", role: "status" });
   #note = h("p", { class: "muted small" });
   #tools;
@@ -35,16 +40,19 @@ export class Matrix {
     this.#tools = [
       toggle("ofAgents", () => this.#isOfAgents, () => { this.#isOfAgents = true; }),
       toggle("ofTargets", () => !this.#isOfAgents, () => { this.#isOfAgents = false; }),
-      toggle("byZone", () => this.#isByZone, () => { this.#isByZone = !this.#isByZone; }),
+      toggle("byZone", () => this.#usesZones, () => { this.#isByZone = !this.#usesZones; }),
       toggle("asTable", () => this.#isTable, () => { this.#isTable = !this.#isTable; }),
     ];
     this.#frame.addEventListener("keydown", (event) => this.#key(event));
     this.#canvas.addEventListener("pointermove", (event) => this.#point(event));
     this.#canvas.addEventListener("click", (event) => this.#point(event));
     this.element = h("section", { class: "matrix", "aria-labelledby": "matrix-title" },
-      h("h2", { id: "matrix-title" }, fleetText("matrix")), h("p", { class: "muted small" }, fleetText("axes")),
+      h("h2", { id: "matrix-title" }, fleetText("matrix")), h("p", { class: "muted small" }, fleetText("axes"), " ",
+        ["up", "down", "unreachable", "unknown"].map((state) => h("span", { class: `state ${state} key` }, `${FLEET_GLYPHS[state]} ${fleetWord("verdicts", state)}`))),
       h("div", { class: "actions" }, this.#tools.map(({ element }) => element)), this.#frame, this.#detail, this.#note);
   }
+
+  get #usesZones() { return this.#isByZone ?? this.#model.agents.size >= ZONES_FROM; }
 
   recolour() { this.#drawn = ""; this.render(); }
 
@@ -55,14 +63,14 @@ export class Matrix {
   }
 
   render() {
-    this.#matrix = this.#model.matrix(this.#isOfAgents, this.#isByZone, LIMITS);
+    this.#matrix = this.#model.matrix(this.#isOfAgents, this.#usesZones, LIMITS);
     for (const { element, get } of this.#tools) setAttribute(element, "aria-pressed", String(get()));
     const { columns, rows, hiddenColumns, hiddenRows } = this.#matrix;
     const key = JSON.stringify([columns, rows.map((row) => [row.id, row.cells.map((cell) => cell && [cell.state, cell.count])]),
-      this.#selected, this.#isTable, colours().up]);
+      this.#isTable, colours().up]);
     if (key !== this.#drawn) {
       this.#drawn = key;
-      if (this.#isTable) this.#drawTable(); else this.#drawCanvas();
+      if (this.#isTable) this.#drawTable(); else this.#draw();
     }
     const isEmpty = rows.every((row) => row.cells.every((cell) => cell === null));
     setText(this.#note, isEmpty && this.#isOfAgents ? fleetText("noCells")
@@ -80,53 +88,33 @@ export class Matrix {
     return [words, reasonWord(cell.reason), cell.since ? clock(Date.parse(cell.since)) : ""].filter(Boolean).join(" · ");
   }
 
+  /** The words of the selected cell, and the marks of its row and column, which need no drawing. */
   #showSelected() {
-    const row = this.#matrix.rows[this.#selected.row];
-    const column = this.#matrix.columns[this.#selected.column];
-    setText(this.#detail, row && column && !this.#isTable ? this.#describe(row, column) : "");
+    const { row: y, column: x } = this.#selected;
+    const row = this.#matrix.rows[y];
+    const column = this.#matrix.columns[x];
+    const isShown = Boolean(row && column && !this.#isTable);
+    setText(this.#detail, isShown ? this.#describe(row, column) : "");
+    if (!isShown) return;
+    const { cell } = this.#geometry;
+    const [rowMark, columnMark, cellMark] = this.#marks;
+    rowMark.style.top = cellMark.style.top = `${y * cell.height}px`;
+    columnMark.style.left = cellMark.style.left = `${x * cell.width}px`;
+    rowMark.style.height = cellMark.style.height = `${cell.height}px`;
+    columnMark.style.width = cellMark.style.width = `${cell.width}px`;
   }
 
-  #drawCanvas() {
+  #draw() {
     const { columns, rows } = this.#matrix;
-    const size = { width: MARGIN.left + columns.length * CELL.width + MARGIN.right, height: MARGIN.top + rows.length * CELL.height };
-    this.#canvas.style.width = `${size.width}px`;
-    this.#canvas.style.height = `${size.height}px`;
-    fill(this.#frame, this.#canvas);
+    const palette = colours();
+    this.#geometry = geometryOf(columns.map(({ label }) => label), rows.map(({ label }) => label));
+    if (this.#grid.parentElement !== this.#frame) fill(this.#frame, this.#grid);
     const down = rows.reduce((sum, row) => sum + row.cells.filter((cell) => cell?.state === "down").length, 0);
     setAttribute(this.#canvas, "aria-label",
       fleetText("matrixLabel", { rows: rows.length, columns: columns.length, down }));
-    const context = prepareCanvas(this.#canvas, size.width, size.height);
-    const palette = colours();
-    context.font = FONT;
-    context.textBaseline = "middle";
-    context.fillStyle = palette.text;
-    columns.forEach((column, index) => {
-      context.save();
-      context.translate(MARGIN.left + (index + 0.5) * CELL.width, MARGIN.top - 6);
-      context.rotate(-Math.PI / 3);
-      context.fillText(shortened(column.label || "–", 14), 0, 0);
-      context.restore();
-    });
-    context.textAlign = "right";
-    rows.forEach((row, index) => {
-      context.fillText(shortened(row.label, LABEL_LENGTH), MARGIN.left - 10, MARGIN.top + (index + 0.5) * CELL.height);
-    });
-    context.textAlign = "center";
-    rows.forEach((row, y) => row.cells.forEach((cell, x) => this.#drawCell(context, palette, cell, x, y)));
-  }
-
-  #drawCell(context, palette, cell, x, y) {
-    const [left, top] = [MARGIN.left + x * CELL.width, MARGIN.top + y * CELL.height];
-    context.fillStyle = palette.panel;
-    context.fillRect(left + 1, top + 1, CELL.width - 2, CELL.height - 2);
-    context.fillStyle = cell ? palette[cell.state] : palette.line;
-    const count = cell && cell.of > 1 && cell.state !== "up" ? cell.count : "";
-    context.fillText(cell ? `${FLEET_GLYPHS[cell.state]}${count}` : "·", left + CELL.width / 2, top + CELL.height / 2 + 1);
-    if (this.#selected.row === y && this.#selected.column === x) {
-      context.strokeStyle = palette.text;
-      context.lineWidth = 1;
-      context.strokeRect(left + 1.5, top + 1.5, CELL.width - 3, CELL.height - 3);
-    }
+    drawColumnLabels(this.#columns, this.#geometry, palette);
+    drawRowLabels(this.#rows, this.#geometry, palette);
+    drawCells(this.#canvas, rows, this.#geometry, palette);
   }
 
   #key(event) {
@@ -134,23 +122,25 @@ export class Matrix {
     const move = moves[event.key];
     if (!move || this.#isTable) return;
     this.#select(this.#selected.row + move[0], this.#selected.column + move[1]);
+    const { cell, left, top } = this.#geometry;
+    const { row, column } = this.#selected;
+    const frame = this.#frame;
+    frame.scrollTop = scrolled(frame.scrollTop, frame.clientHeight, top + row * cell.height, cell.height, top);
+    frame.scrollLeft = scrolled(frame.scrollLeft, frame.clientWidth, left + column * cell.width, cell.width, left);
     event.preventDefault();
   }
 
   #point(event) {
     const box = this.#canvas.getBoundingClientRect();
-    this.#select(Math.floor((event.clientY - box.top - MARGIN.top) / CELL.height),
-      Math.floor((event.clientX - box.left - MARGIN.left) / CELL.width));
+    const { cell } = this.#geometry;
+    this.#select(Math.floor((event.clientY - box.top) / cell.height), Math.floor((event.clientX - box.left) / cell.width));
   }
 
   #select(row, column) {
     const { columns, rows } = this.#matrix;
     if (row < 0 || column < 0 || row >= rows.length || column >= columns.length) return;
-    if (row === this.#selected.row && column === this.#selected.column) return;
     this.#selected = { row, column };
-    this.#frame.scrollTop = scrolled(this.#frame.scrollTop, this.#frame.clientHeight, MARGIN.top + row * CELL.height, CELL.height);
-    this.#frame.scrollLeft = scrolled(this.#frame.scrollLeft, this.#frame.clientWidth, MARGIN.left + column * CELL.width, CELL.width);
-    this.render();
+    this.#showSelected();
   }
 
   #drawTable() {
@@ -166,11 +156,3 @@ export class Matrix {
           : h("td", { class: "muted" }, "–")))))));
   }
 }
-
-/** The scroll position that shows a range, as near to the present one as possible. */
-function scrolled(position, length, start, size) {
-  if (start < position) return start;
-  return start + size > position + length ? start + size - length : position;
-}
-
-function shortened(label, length) { return label.length > length ? `${label.slice(0, length - 1)}…` : label; }

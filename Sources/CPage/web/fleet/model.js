@@ -1,7 +1,10 @@
 // The state of a fleet without the DOM: documents of the replica, changed by its events.
 
+import { makeSearch } from "../common/search.js";
+
 /** The verdicts, worst first. */
-export const VERDICTS = ["down", "partial", "unreachable", "unknown", "paused", "up"];
+export const VERDICTS = ["down", "partial", "unreachable", "unknown", "up", "paused"];
+const RANK = Object.fromEntries(VERDICTS.map((verdict, index) => [verdict, index]));
 /** The states of cells, worst first. */
 export const STATES = ["down", "unreachable", "unknown", "paused", "up"];
 /** The prefix of the targets that are agents. */
@@ -53,7 +56,7 @@ export class FleetModel {
 
   #applyDefinition({ target: id, definition, time }) {
     if (definition === null) this.targets.delete(id);
-    else if (this.targets.has(id)) Object.assign(this.targets.get(id), definition);
+    else if (this.targets.has(id)) this.setTarget({ ...this.targets.get(id), ...definition });
     else this.setTarget({ id, ...definition, verdict: "unknown", reason: "starting", since: time, votes: {}, downFrom: [] });
   }
 
@@ -78,27 +81,34 @@ export class FleetModel {
     return counts;
   }
 
-  get worst() {
-    const { counts } = this;
-    return VERDICTS.find((verdict) => counts[verdict] > 0) ?? "unknown";
-  }
-
-  /** The targets that contain a text in their id, URL or labels and have one of the verdicts, worst first. */
+  /** The targets that a search selects and that have one of the verdicts: the worst first, then the longest, as on a node's page. */
   select(search, verdicts) {
-    const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    const rank = Object.fromEntries(VERDICTS.map((verdict, index) => [verdict, index]));
-    return [...this.targets.values()].filter((target) => {
-      if (verdicts.size > 0 && !verdicts.has(target.verdict)) return false;
-      const text = [target.id, target.target, ...Object.entries(target.labels).map((pair) => pair.join("="))]
-        .join(" ").toLowerCase();
-      return words.every((word) => text.includes(word));
-    }).sort((one, other) => rank[one.verdict] - rank[other.verdict] || one.id.localeCompare(other.id, "en"));
+    const matches = makeSearch(search);
+    return [...this.targets.values()].filter((target) => (verdicts.size === 0 || verdicts.has(target.verdict)) && matches(target))
+      .sort((one, other) => RANK[one.verdict] - RANK[other.verdict] || (one.since < other.since ? -1 : one.since > other.since ? 1 : 0)
+        || one.id.localeCompare(other.id, "en"));
   }
 
-  /** The agents: silent ones first, then by zone and id. */
+  /**
+   * Where a target fails: `{reason, agents, of, zones}`, the number of agents that report its verdict, of those assigned, and of
+   * their zones; null for a target without a problem. A partial verdict has no reason: then it is that of most votes.
+   */
+  problem({ id, verdict, reason, votes, downFrom }) {
+    if (verdict === "up" || verdict === "paused") return null;
+    const state = verdict === "partial" ? "down" : verdict;
+    const cells = [...this.cells.get(id) ?? []].filter(([, cell]) => cell.state === state);
+    const from = cells.length > 0 ? cells.map(([agent]) => agent) : state === "down" ? downFrom : [];
+    const zones = new Set(from.map((agent) => this.agents.get(agent)?.zone ?? ""));
+    return { reason: reason ?? mostFrequent(cells.map(([, cell]) => cell.reason)), agents: votes[state] ?? from.length, of: votes.assigned ?? this.agents.size, zones: zones.size };
+  }
+
+  /** The agents, those with trouble first: silent ones, those that others do not reach, those with failing checks. */
   get sortedAgents() {
-    return [...this.agents.values()].sort((one, other) => (one.state === "present") - (other.state === "present")
-      || one.zone.localeCompare(other.zone, "en") || one.id.localeCompare(other.id, "en"));
+    const trouble = ({ state, reached, cells }) => [state === "present" ? 1 : 0, RANK[reached?.verdict] ?? VERDICTS.length, -(cells.down ?? 0), -(cells.unreachable ?? 0)];
+    return [...this.agents.values()].map((agent) => ({ agent, trouble: trouble(agent) })).sort((one, other) => {
+      const index = one.trouble.findIndex((value, each) => value !== other.trouble[each]);
+      return index >= 0 ? one.trouble[index] - other.trouble[index] : byZone(one.agent, other.agent);
+    }).map(({ agent }) => agent);
   }
 
   /**
@@ -107,8 +117,7 @@ export class FleetModel {
    * A column is an agent, or all agents of a zone; its cell has the worst of their states.
    */
   matrix(isOfAgents, isByZone, { columnLimit, rowLimit }) {
-    const agents = [...this.agents.values()].sort((one, other) => one.zone.localeCompare(other.zone, "en")
-      || one.id.localeCompare(other.id, "en"));
+    const agents = [...this.agents.values()].sort(byZone);
     const all = isByZone
       ? [...new Set(agents.map((agent) => agent.zone))].map((zone) => ({
         label: zone, agents: agents.filter((agent) => agent.zone === zone).map((agent) => agent.id),
@@ -124,6 +133,15 @@ export class FleetModel {
     });
     return { columns, rows, hiddenColumns: all.length - columns.length, hiddenRows: ids.length - rows.length };
   }
+}
+
+function byZone(one, other) { return one.zone.localeCompare(other.zone, "en") || one.id.localeCompare(other.id, "en"); }
+
+/** The value that occurs most often, without null; null if there is none. */
+function mostFrequent(values) {
+  const counts = new Map();
+  for (const value of values) if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1])[0]?.[0] ?? null;
 }
 
 /** The worst of the cells of some agents, with the number of agents in that state; null when none has a cell. */

@@ -1,11 +1,12 @@
 // The section of one target: the votes of its agents, and a check now.
 
+import { copyButton } from "../common/copy.js";
 import { button, fill, h } from "../common/dom.js";
-import { clock } from "../common/format.js";
 import { atMostEvery } from "../common/pacing.js";
 import { problemLine } from "../common/problem.js";
 import { text } from "../common/words.js";
-import { votesText } from "./rows.js";
+import { STATES } from "./model.js";
+import { timeCell, votesParts } from "./rows.js";
 import { columnTitles } from "./table.js";
 import { FLEET_GLYPHS, fleetText, fleetWord, reasonWord, verdictText } from "./words.js";
 
@@ -14,8 +15,14 @@ const LOAD_INTERVAL = 1000;
 
 function vantageRow({ agent, zone, state, reason, since }) {
   return h("tr", {}, h("td", { class: `state ${state}` }, verdictText(state)),
-    h("th", { scope: "row" }, agent), h("td", { "data-label": fleetText("zone") }, zone || "–"), h("td", {}, reasonWord(reason)),
-    h("td", { class: "muted" }, since ? clock(Date.parse(since)) : ""));
+    h("th", { scope: "row" }, agent), timeCell(since), h("td", { "data-label": fleetText("zone") }, zone || "–"),
+    h("td", { class: "reason" }, reasonWord(reason)));
+}
+
+/** The votes, the worst first. */
+function byTrouble(vantages) {
+  const rank = (state) => STATES.indexOf(state);
+  return [...vantages].sort((one, other) => rank(one.state) - rank(other.state) || one.agent.localeCompare(other.agent, "en"));
 }
 
 export class TargetSection {
@@ -66,15 +73,17 @@ export class TargetSection {
     const key = this.element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
     fill(this.element, h("h2", {}, h("span", { class: `state ${verdict}` }, FLEET_GLYPHS[verdict]), ` ${id} `, close),
       h("p", { class: "wrap" }, target.target),
-      h("p", {}, `${fleetWord("verdicts", verdict)} ${reasonWord(target.reason)} · ${votesText(target)}`),
+      h("p", {}, `${fleetWord("verdicts", verdict)} ${reasonWord(target.reason)} · `, votesParts(target.votes)),
       h("p", { class: "muted small" }, fleetText("needed", target.needed)),
+      h("div", { class: "actions" }, button(fleetText("checkNow"), () => this.#check(id, results), { "data-key": "check" }),
+        h("a", { class: "button", href: `fleet/targets/${encodeURIComponent(id)}`, "data-key": "json" }, text("json")),
+        copyButton(() => location.href, text("copyLink"), { "data-key": "link" })),
+      results,
       h("h3", {}, fleetText("vantages")),
       h("div", { class: "table-frame", tabindex: "0", role: "group", "aria-label": fleetText("vantages") },
         h("table", { class: "stacked" },
-          columnTitles([text("state"), fleetText("agent"), fleetText("zone"), text("reason"), fleetText("since")]),
-          h("tbody", {}, target.vantages.map(vantageRow)))),
-      h("div", { class: "actions" }, button(fleetText("checkNow"), () => this.#check(id, results), { "data-key": "check" })),
-      results);
+          columnTitles([text("state"), fleetText("agent"), text("forTitle"), fleetText("zone"), text("reason")]),
+          h("tbody", {}, byTrouble(target.vantages).map(vantageRow)))));
     // The new elements replace the one that had the keyboard.
     if (key) this.element.querySelector(`[data-key="${key}"]`)?.focus({ preventScroll: true });
   }

@@ -9,11 +9,11 @@ const EN = {
   agentStates: { present: "present", lost: "silent", left: "left" },
   reasons: { agentSilent: "agent silent", tooFewVotes: "too few votes", unassigned: "no agent" },
   page: {
-    fleet: "Fleet", replica: "replica {id}", agents: "Agents", matrix: "Who reaches whom", changes: "Changes",
-    summary: "targets: {targets} · agents: {present} present, {lost} silent · replicas: {replicas}",
+    fleet: "Fleet", replica: "served by {id}", agents: "Agents", matrix: "Who reaches whom", changes: "Changes",
+    summary: "agents: {present} present, {lost} silent · replicas: {replicas}",
     engineAway: "This replica is not connected to the engine: the page shows the last state that it has read.",
     verdict: "Verdict", votes: "Votes", needed: "{down} for down, {minimum} for a verdict", from: "from {agents}",
-    since: "Since", agent: "Agent", zone: "Zone", outbox: "Waiting", reached: "Reached by others", cells: "Its checks",
+    since: "Since", agent: "Agent", zone: "Zone", outbox: "Waiting", reached: "Reached by others", cells: "Its own checks",
     more: "{count} more; search for them", search: "Search: id, URL, label=value", noAgents: "No agent has reported yet.",
     noTargets: "No target is defined yet. Define one:", ofAgents: "Agents by agents", ofTargets: "Targets by agents",
     byZone: "By zones", asTable: "As a table", axes: "Columns: who checks. Rows: what is checked.", notChecked: "not checked", cell: "{from} → {to}: {state}",
@@ -22,7 +22,9 @@ const EN = {
     vantages: "Agents that check it", checkNow: "Check now from all agents", checking: "Checking …",
     changeVerdict: "{name}: {old} → {new}", changeAgent: "Agent {name}: {state}", defined: "Target {name} defined",
     deleted: "Target {name} deleted", announce: "{count} verdicts changed", noChanges: "No changes since the page was opened.",
-    keyHelp: "/: search · Esc: close · arrows in the matrix: move", new: "new",
+    keyHelp: "/: search · Esc: close · arrows in the matrix: move", new: "new", problems: "Problems",
+    fromAgents: "from {count} of {of} agents, {zones}", zoneOne: "1 zone", zones: "{count} zones", namesAndMore: "{names} and {count} more",
+    silentOne: "1 agent silent", silent: "{count} agents silent", noTargetsYet: "No targets yet", allProblems: "Show all {count}",
   },
 };
 
@@ -31,11 +33,11 @@ const ZH = {
   agentStates: { present: "在线", lost: "失联", left: "已离开" },
   reasons: { agentSilent: "代理失联", tooFewVotes: "有效票数不足", unassigned: "没有代理" },
   page: {
-    fleet: "集群", replica: "副本 {id}", agents: "代理", matrix: "互达矩阵", changes: "变化",
-    summary: "目标：{targets} · 代理：{present} 在线，{lost} 失联 · 副本：{replicas}",
+    fleet: "集群", replica: "由 {id} 提供", agents: "代理", matrix: "互达矩阵", changes: "变化",
+    summary: "代理：{present} 在线，{lost} 失联 · 副本：{replicas}",
     engineAway: "此副本未连接到引擎：页面显示其最后读取的状态。",
-    verdict: "判定", votes: "票数", needed: "判定故障需 {down} 票，得出判定需 {minimum} 票", from: "来自 {agents}", since: "自",
-    agent: "代理", zone: "区域", outbox: "待发送", reached: "其他代理能否到达", cells: "其检查", more: "还有 {count} 个，请搜索",
+    verdict: "判定", votes: "票数", needed: "判定故障需 {down} 票，得出判定需 {minimum} 票", from: "来自 {agents}", since: "起始时间",
+    agent: "代理", zone: "区域", outbox: "待发送", reached: "其他代理能否到达", cells: "自身检查", more: "还有 {count} 个，请搜索",
     search: "搜索：标识、URL、标签=值", noAgents: "尚无代理上报。", noTargets: "尚未定义目标。定义一个：",
     ofAgents: "代理互查", ofTargets: "代理查目标", byZone: "按区域", asTable: "表格形式", axes: "列：检查者；行：被检查者。", notChecked: "未检查",
     cell: "{from} → {to}：{state}", cellOf: "{from} → {to}：{state}（{of} 个中 {count} 个）",
@@ -44,6 +46,9 @@ const ZH = {
     checking: "正在检查…", changeVerdict: "{name}：{old} → {new}", changeAgent: "代理 {name}：{state}",
     defined: "已定义目标 {name}", deleted: "已删除目标 {name}", announce: "{count} 个判定有变化",
     noChanges: "页面打开以来没有变化。", keyHelp: "/：搜索 · Esc：关闭 · 矩阵中的方向键：移动", new: "新",
+    problems: "问题", fromAgents: "{of} 个代理中的 {count} 个，{zones}", zoneOne: "1 个区域", zones: "{count} 个区域",
+    namesAndMore: "{names}，以及另外 {count} 个", silentOne: "1 个代理失联", silent: "{count} 个代理失联", noTargetsYet: "尚无目标",
+    allProblems: "显示全部 {count} 个",
   },
 };
 

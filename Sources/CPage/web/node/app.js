@@ -8,14 +8,14 @@ import { BASE, Frame, headerButton } from "../common/frame.js";
 import { listenForKeys } from "../common/keys.js";
 import { atMostEvery, oncePerFrame } from "../common/pacing.js";
 import { takeToken, useStoredLanguage, useStoredTheme } from "../common/preferences.js";
-import { readRoute, targetRoute } from "../common/route.js";
-import { GLYPHS, joined, text, word } from "../common/words.js";
+import { GLYPHS, text } from "../common/words.js";
 import { Changes } from "./changes.js";
 import { applyMessage } from "./connection.js";
 import { Detail } from "./detail.js";
 import { HubPort } from "./hubport.js";
 import { MissedNote } from "./missed.js";
-import { Model, STATES } from "./model.js";
+import { Model } from "./model.js";
+import { Navigation } from "./navigation.js";
 import { SeriesReader } from "./series.js";
 import { Summary } from "./summary.js";
 import { TargetsSection } from "./targets.js";
@@ -31,19 +31,24 @@ class Page {
   #changes = new Changes();
   #missed = new MissedNote();
   #summary = new Summary();
-  #timeline = new Timeline();
+  #timeline = new Timeline(this.#model);
   #announcer = new Announcer(() => this.#changes.take(this.#model));
+  /** A view for a screen on a wall: the problems in large type, without controls. */
+  #isKiosk = new URLSearchParams(location.search).has("kiosk");
   #targets = new TargetsSection(this.#model, {
-    keepsURL: () => this.#detail.id === null, onVisible: () => this.#series.readMissing(),
+    isKiosk: this.#isKiosk, onFilter: () => this.#navigation.write(), onOpen: (id) => this.#navigation.open(id),
+    onVisible: () => this.#series.readMissing(),
   });
   #menu = headerButton(text("menu"), "≡", () => this.#showTimeline(!this.#showsTimeline), { class: "menu", "aria-expanded": "false" });
   #main;
   #frame;
   #hub;
   #detail;
+  #navigation;
   #series;
   #draw = oncePerFrame(() => this.#render());
-  #renderTimeline = atMostEvery(TIMELINE_INTERVAL, () => this.#timeline.render(this.#model));
+  #renderTimeline = atMostEvery(TIMELINE_INTERVAL, () => this.#timeline.render());
+  #renderHeadline = atMostEvery(TIMELINE_INTERVAL, () => this.#showHeadline());
 
   constructor(language, token) {
     const client = new Client(BASE, token);
@@ -54,13 +59,16 @@ class Page {
     });
     this.#detail = new Detail(this.#model, client, {
       onClose: () => this.#close(), onDenied: (problem) => askForToken(this.#frame.access, problem),
+      onWindow: () => this.#navigation.write(),
     });
     this.#series = new SeriesReader(this.#model, client, {
       visibleIDs: () => this.#targets.list.visibleIDs, isActive: () => this.#isActive, onRead: this.#draw,
     });
     this.#main = h("main", {}, this.#summary.element, this.#missed.element,
-      h("div", { class: "columns" }, this.#targets.element, this.#timeline.element, this.#detail.element));
+      h("div", { class: "columns" }, this.#targets.element, this.#detail.element, this.#timeline.element));
+    this.#navigation = new Navigation({ main: this.#main, targets: this.#targets, detail: this.#detail });
     this.#frame.show(this.#main, this.#announcer.element);
+    document.documentElement.classList.toggle("kiosk", this.#isKiosk);
   }
 
   start() {
@@ -68,13 +76,13 @@ class Page {
     setInterval(() => this.#tick(), 1000);
     setInterval(() => this.#refresh(), REFRESH_INTERVAL);
     document.addEventListener("visibilitychange", () => this.#refresh());
-    addEventListener("hashchange", () => this.#route());
+    addEventListener("hashchange", () => this.#navigation.read());
     listenForKeys({
       j: () => this.#move(1), k: () => this.#move(-1), "/": () => this.#targets.filter.search.focus(),
       l: () => { this.#showTimeline(true); this.#timeline.element.focus(); }, "?": () => this.#frame.help.showModal(),
       Enter: (event) => event.target === document.body && this.#targets.list.open(),
     }, () => this.#escape());
-    this.#route();
+    this.#navigation.read();
   }
 
   // MARK: Data
@@ -117,7 +125,7 @@ class Page {
     this.#renderTimeline();
     this.#targets.render(this.#model.takeChanges(), this.#frame.isLive);
     this.#renderStatus();
-    this.#renderTitle();
+    this.#renderHeadline();
   }
 
   #renderStatus() {
@@ -129,18 +137,18 @@ class Page {
     this.#missed.render(this.#frame.isLive);
   }
 
-  #renderTitle() {
+  /** The headline, and the same in the title and the icon. */
+  #showHeadline() {
     const { isLive } = this.#frame;
-    const state = isLive ? this.#model.worstState() : "unknown";
-    const machine = this.#model.machine?.status ?? "unknown";
-    const counts = ["down", "unreachable"].filter((name) => this.#model.counts[name] > 0)
-      .map((name) => `${this.#model.counts[name]} ${word("states", name)}`);
-    if (counts.length === 0 || machine === "notReachable") counts.unshift(word("machine", machine));
-    this.#frame.renderTitle(`${GLYPHS[state]} ${isLive ? joined(counts) : text("notLive")} · ${location.host} · reachd`, state);
+    const { state, words } = this.#summary.renderHeadline(this.#model);
+    this.#frame.renderTitle(`${isLive ? GLYPHS[state] : GLYPHS.unknown} ${isLive ? words : text("notLive")} · ${location.host} · reachd`,
+      isLive ? state : "unknown");
   }
 
   #tick() {
     this.#summary.tick();
+    this.#renderHeadline();
+    this.#targets.list.tick();
     this.#detail.tick();
     this.#renderTimeline();
     if (!this.#frame.isLive) this.#renderStatus();
@@ -155,20 +163,7 @@ class Page {
 
   // MARK: Navigation
 
-  #route() {
-    const { list, filter } = this.#targets;
-    const route = readRoute(location.hash, STATES);
-    const hadFocus = this.#detail.element.contains(document.activeElement);
-    this.#main.classList.toggle("detail-open", route.id !== null);
-    if (route.id !== null) list.mark(route.id);
-    this.#detail.show(route.id);
-    if (route.id !== null) return;
-    if (hadFocus) list.focus();
-    filter.read(route);
-    this.#targets.order();
-  }
-
-  #close() { location.hash = this.#targets.filter.route; }
+  #close() { this.#navigation.close(); }
 
   get #showsTimeline() { return this.#main.classList.contains("timeline-open"); }
 
@@ -188,7 +183,7 @@ class Page {
   #move(offset) {
     const { list } = this.#targets;
     list.move(offset);
-    if (this.#detail.id !== null && list.selected !== null) location.replace(targetRoute(list.selected));
+    if (this.#detail.id !== null && list.selected !== null) this.#navigation.replace(list.selected);
   }
 }
 

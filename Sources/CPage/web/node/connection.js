@@ -1,7 +1,7 @@
 // The connection to the service: its event stream, and the list of targets read once. It runs in the shared worker, or in
 // the page where there is none.
 
-import { Client } from "../common/client.js";
+import { Client, isTemporary } from "../common/client.js";
 import { ResumingStream } from "../common/resuming.js";
 import { parseID, TIMELINE_LIMIT } from "./model.js";
 
@@ -21,7 +21,7 @@ export class Connection {
 
   /**
    * `base` is the URL of the service's root, `token` a bearer token or null, `post` receives messages:
-   * `{kind: "status", status}`, `{kind: "overview", columns, id}`, `{kind: "events", events}`, `{kind: "recent", events}`.
+   * `{kind: "status", status}`, `{kind: "overview", columns, id, gates}`, `{kind: "events", events}`, `{kind: "recent", events}`.
    * Events carry their JSON text, which costs less to send to a page than its values.
    */
   constructor(base, token, post) {
@@ -59,9 +59,10 @@ export class Connection {
       this.#post({ kind: "events", events });
       return;
     }
-    // Only events of targets depend on the list; the machine is shown immediately.
-    const targets = events.filter((event) => event.type === "target");
-    const others = events.filter((event) => event.type !== "target");
+    // Events of targets and gates depend on the lists; the machine is shown immediately.
+    const depends = ({ type }) => type === "target" || type === "gate";
+    const targets = events.filter(depends);
+    const others = events.filter((event) => !depends(event));
     if (others.length > 0) this.#post({ kind: "events", events: others });
     this.#waiting.push(...targets);
     if (this.#waiting.length > WAITING_EVENT_LIMIT) {
@@ -72,11 +73,13 @@ export class Connection {
 
   async #readOverview(signal) {
     try {
-      const response = await this.#client.response("GET", "targets/overview", { signal });
+      const [response, { gates }] = await Promise.all([
+        this.#client.response("GET", "targets/overview", { signal }), this.#readGates(signal),
+      ]);
       const id = response.headers.get("Last-Event-ID") || "";
       const columns = await response.json();
       this.#hasHistory = columns.history === true;
-      this.#post({ kind: "overview", columns, id });
+      this.#post({ kind: "overview", columns, id, gates });
       const events = this.#waiting || [];
       this.#waiting = null;
       this.#stream.settle();
@@ -89,11 +92,21 @@ export class Connection {
     }
   }
 
+  /** Reads the gates; a token that may not read them is no reason to show nothing. */
+  async #readGates(signal) {
+    try {
+      return await this.#client.json("GET", "gates", { signal });
+    } catch (problem) {
+      if (isTemporary(problem)) throw problem;
+      return { gates: [] };
+    }
+  }
+
   /** Reads the timeline; without it, the page still shows the present. */
   async #readPast(signal) {
     this.#hasPast = false;
     try {
-      const recent = await this.#client.json("GET", "events?types=status,path,interface,target", { signal });
+      const recent = await this.#client.json("GET", "events?types=status,path,interface,target,gate", { signal });
       // The events have details, the history reaches further back.
       const past = this.#hasHistory ? await this.#client.json("GET", `history?limit=${TIMELINE_LIMIT}`, { signal }) : null;
       this.#post({ kind: "recent", events: [...recent.filter((event) => event.type !== "gap"), ...(past?.history ?? [])] });
@@ -115,7 +128,10 @@ export class Connection {
 
 /** Applies a message to a model, in the worker and in the page. Returns its events as `{type, data, isMissed}`. */
 export function applyMessage(model, message) {
-  if (message.kind === "overview") model.setOverview(message.columns, message.id);
+  if (message.kind === "overview") {
+    model.setOverview(message.columns, message.id);
+    model.setGates(message.gates ?? []);
+  }
   if (message.kind === "recent") model.setTimeline(message.events);
   const events = [];
   for (const { type, text, isMissed } of message.kind === "events" ? message.events : []) {

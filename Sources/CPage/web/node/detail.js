@@ -1,59 +1,63 @@
 // The panel of one target: which target it shows, its actions, and when its documents are read.
 
-import { button, fill, h, setText } from "../common/dom.js";
+import { fill, h, setText } from "../common/dom.js";
 import { duration, now } from "../common/format.js";
 import { headerButton } from "../common/frame.js";
 import { atMostEvery } from "../common/pacing.js";
-import { problemLine } from "../common/problem.js";
-import { joined, text, units, word } from "../common/words.js";
+import { dotted, text, units, word } from "../common/words.js";
+import { TargetActions } from "./actions.js";
 import { Plots } from "./plots.js";
-import { diagnosisSection, historySection, interval, labelList, lastCheckSection, uptimeLine } from "./sections.js";
+import { diagnosisSection, historySection, interval, labelList, lastCheckSection, outagesSection, uptimeLine } from "./sections.js";
 import { badge } from "./states.js";
 import { TargetReader } from "./targetreader.js";
 
 /** The shortest time between two readings of a target whose events come by thousands, in ms. */
 const LOAD_INTERVAL = 1000;
 /** What is known of a target before it was read. */
-const UNREAD = { document: null, diagnosis: null, points: null, history: null, uptime: null };
+const UNREAD = { document: null, diagnosis: null, points: null, history: null, outages: null, uptime: null, bars: null, months: null };
 
 export class Detail {
   #id = null;
   #model;
-  #client;
   #reader;
   #onClose;
-  #onDenied;
   #read = UNREAD;
-  #problem = null;
+  #actions;
   #isMissing = false;
-  #isBusy = false;
   #since = h("span");
-  #plots = new Plots(() => { this.render(); this.load(); });
+  #plots;
+  /** Whether the whole history is shown. */
+  #isOpen = false;
   /** The element that has the keyboard, by its key. */
   #focused = null;
   element = h("section", { class: "panel", "aria-labelledby": "detail-title", tabindex: "-1" });
   /** Reads the target again soon, after one of its events. */
   loadSoon = atMostEvery(LOAD_INTERVAL, () => this.load());
 
-  /** `onDenied` is called with a problem when the reader wants to enter a token. */
-  constructor(model, client, { onClose, onDenied }) {
+  /** `onDenied` is called with a problem when the reader wants to enter a token, `onWindow` after another window was selected. */
+  constructor(model, client, { onClose, onDenied, onWindow }) {
+    this.#plots = new Plots(() => this.element, () => { onWindow(); this.render(); this.load(); });
     this.#model = model;
-    this.#client = client;
     this.#reader = new TargetReader(client);
     this.#onClose = onClose;
-    this.#onDenied = onDenied;
+    this.#actions = new TargetActions(client, { onDenied, render: () => this.render(), load: () => this.load() });
   }
 
   get id() { return this.#id; }
+  get window() { return this.#plots.window; }
 
-  /** Shows a target; null closes the panel. */
-  show(id) {
+  /** Shows a target with charts of a window; null closes the panel. An empty window is the present one. */
+  show(id, window = "") {
+    if (window !== "" && window !== this.#plots.window) {
+      this.#plots.window = window;
+      if (id === this.#id && id !== null) { this.render(); this.load(); }
+    }
     if (id === this.#id) return;
     this.#id = id;
     this.#reader.cancel();
     this.#read = UNREAD;
-    this.#problem = null;
-    this.#isMissing = this.#isBusy = false;
+    this.#actions.forget();
+    this.#isMissing = false;
     this.#plots.forgetMarks();
     this.#focused = null;
     if (id === null) { fill(this.element); return; }
@@ -78,7 +82,7 @@ export class Detail {
     if (read === null) return;
     if (read.problem) {
       // A target that was removed meanwhile is reported by its event.
-      if (read.problem.status !== 404) this.#problem = read.problem;
+      if (read.problem.status !== 404) this.#actions.problem = read.problem;
       this.render();
       return;
     }
@@ -108,6 +112,8 @@ export class Detail {
     this.tick();
   }
 
+  get #isPaused() { return this.#read.document?.paused ?? this.#model.targets.get(this.#id)?.state === "paused"; }
+
   /** Updates what depends on the time only. */
   tick() {
     const since = this.#model.targets.get(this.#id)?.since ?? Date.parse(this.#read.document?.since ?? "");
@@ -118,20 +124,22 @@ export class Detail {
 
   #fill() {
     const target = this.#model.targets.get(this.#id);
-    const { document, diagnosis, history } = this.#read;
+    const { document, diagnosis, history, outages } = this.#read;
     const title = h("div", { class: "panel-title" }, h("h2", { id: "detail-title" }, this.#id),
       headerButton(text("close"), "×", this.#onClose, { class: "close", "data-key": "close" }));
     if (!target && !document) {
-      fill(this.element, title, this.#isMissing ? h("p", {}, text("noSuchTarget")) : this.#refusal());
+      fill(this.element, title, this.#isMissing ? h("p", {}, text("noSuchTarget")) : this.#actions.refusal());
       return;
     }
     fill(this.element, title, this.#state(target),
       h("p", { class: "mono wrap" }, target?.target ?? document.target),
       document ? interval(document) : null,
       labelList(target?.labels ?? document.labels ?? {}),
-      this.#actions(), diagnosis ? diagnosisSection(diagnosis) : null,
-      document?.lastCheck ? lastCheckSection(document.lastCheck) : null,
-      this.#charts(target), history ? historySection(history) : null);
+      this.#actions.element(this.#id, this.#isPaused), diagnosis ? diagnosisSection(diagnosis) : null, this.#charts(),
+      history ? outagesSection({ outages, history, state: target?.state ?? document.state }) : null,
+      document?.lastCheck ? lastCheckSection(document.lastCheck) : null, history ? historySection(history) : null);
+    for (const element of this.element.querySelectorAll("details")) element.open = this.#isOpen;
+    this.element.querySelector("details")?.addEventListener("toggle", ({ target: details }) => { this.#isOpen = details.open; });
   }
 
   #state(target) {
@@ -139,7 +147,7 @@ export class Detail {
     const state = target?.state ?? document.state;
     const isFlapping = target?.isFlapping ?? document.flapping;
     const isPending = target?.isPending ?? document.pending;
-    const details = joined([
+    const details = dotted([
       word("reasons", target?.reason ?? document?.reason), isFlapping && word("flags", "flapping"),
       isPending && word("flags", "pending"),
     ]);
@@ -151,43 +159,11 @@ export class Detail {
     ];
   }
 
-  #charts(target) {
-    const { points, uptime } = this.#read;
-    return h("section", {}, h("h3", {}, text("latency")), this.#plots.tabs(),
-      points?.length > 0 ? this.#plots.latencies(points)
+  #charts() {
+    const { points, uptime, bars, outages, months } = this.#read;
+    return h("section", {}, h("div", { class: "section-head" }, h("h3", {}, text("latencyAndStates")), this.#plots.tabs()),
+      points?.length > 0 ? this.#plots.latencies(points, outages ?? [])
         : h("p", { class: "muted" }, text(points || this.#model.hasHistory ? "noData" : "noHistory")),
-      this.#plots.bars(target?.series), uptime ? uptimeLine(uptime) : null);
-  }
-
-  // MARK: Actions
-
-  #actions() {
-    const path = `targets/${encodeURIComponent(this.#id)}`;
-    const action = (key, label, name, isEnabled = true) =>
-      button(label, () => { if (!this.#isBusy) this.#act(`${path}/${name}`); },
-        { "data-key": key, disabled: !isEnabled, "aria-disabled": this.#isBusy ? "true" : null });
-    const isPaused = this.#read.document?.paused ?? this.#model.targets.get(this.#id)?.state === "paused";
-    return h("div", { class: "actions" }, action("check", text("checkNow"), "check", !isPaused),
-      isPaused ? action("pause", text("resume"), "resume") : action("pause", text("pause"), "pause"), this.#refusal());
-  }
-
-  #refusal() { return this.#problem ? problemLine(this.#problem, this.#onDenied) : null; }
-
-  async #act(path) {
-    const id = this.#id;
-    this.#isBusy = true;
-    this.#problem = null;
-    this.render();
-    let problem = null;
-    try {
-      await this.#client.json("POST", path);
-    } catch (thrown) {
-      problem = thrown;
-    }
-    if (id !== this.#id) return;
-    this.#problem = problem;
-    this.#isBusy = false;
-    this.render();
-    await this.load();
+      this.#plots.bars(bars), uptime ? uptimeLine(uptime, months) : null);
   }
 }

@@ -1,10 +1,17 @@
 // One event of the timeline in words.
 
 import { h } from "../common/dom.js";
-import { clock } from "../common/format.js";
+import { clock, fullTime } from "../common/format.js";
 import { targetRoute } from "../common/route.js";
 import { GLYPHS, joined, text, word } from "../common/words.js";
+import { targetOf } from "./bursts.js";
 import { interfaceState, machineState } from "./states.js";
+
+/** The targets that a burst names; its line has their number. */
+const BURST_NAMES = 20;
+
+/** A time of day with its date and zone as its hint. */
+export function timeElement(time) { return h("time", { datetime: new Date(time).toISOString(), title: fullTime(time) }, clock(time)); }
 
 /** One event as a list item: time, subject, change; then why. */
 export function eventItem({ time, type, data, isMissed }) {
@@ -12,13 +19,31 @@ export function eventItem({ time, type, data, isMissed }) {
   const causes = (data.cause || []).filter((cause) => cause !== "check").map((cause) => word("causes", cause));
   const why = [reason, joined(causes)].filter(Boolean).join(" · ");
   return h("li", { class: isMissed ? "event missed" : "event" },
-    h("time", { datetime: new Date(time).toISOString() }, clock(time)), " ",
+    timeElement(time), " ",
     state ? h("span", { class: `state ${state} glyph`, "aria-hidden": "true" }, `${GLYPHS[state] ?? ""} `) : null,
     subject, subject ? " " : null, h("span", { class: state ? `state ${state}` : null }, change),
     why === "" ? null : h("span", { class: "cause muted" }, why));
 }
 
+/** Many events of one kind as a list item: how many targets, and their names when it is opened. */
+export function burstItem(items) {
+  const { state, change, reason } = items[0].data.subject !== undefined ? describePast(items[0].data) : describe("target", items[0].data);
+  const more = items.length - BURST_NAMES;
+  return h("li", { class: items.some(({ isMissed }) => isMissed) ? "event missed" : "event" },
+    timeElement(items[0].time), " ",
+    h("details", {}, h("summary", {}, h("span", { class: `state ${state} glyph`, "aria-hidden": "true" }, `${GLYPHS[state] ?? ""} `),
+      text("burst", { count: items.length }), " ", h("span", { class: `state ${state}` }, change)),
+    h("p", { class: "small wrap" }, items.slice(0, BURST_NAMES).flatMap((item) => [targetLink(targetOf(item)), " "]),
+      more > 0 ? text("moreInterfaces", { count: more }) : null)),
+    reason ? h("span", { class: "cause muted" }, reason) : null);
+}
+
 function targetLink(id) { return h("a", { href: targetRoute(id) }, id); }
+
+function gateName(id) { return text("gateName", { id }); }
+
+/** The colour of a gate's state. */
+function gateState(state) { return state === "open" ? "up" : state === "closed" ? "down" : "removed"; }
 
 function interfaceName(name) { return h("span", { class: "mono" }, name); }
 
@@ -35,7 +60,7 @@ function describePast({ type, subject, from, to, reason, clean }) {
   if (type === "status") return { state: machineState(to), subject: text("thisMachine"), change, reason: word("reasons", reason) };
   if (type === "path") return { subject: text("thisMachine"), change: text("pathChanged") };
   if (type === "interface") return { subject: interfaceName(name), change };
-  if (type === "gate") return { subject: name, change };
+  if (type === "gate") return { state: gateState(to), subject: gateName(name), change, reason: word("gateReasons", reason) };
   return { change: clean === false ? `${word("history", to)} (${text("unclean")})` : word("history", to) };
 }
 
@@ -62,7 +87,12 @@ function describe(type, data) {
       change: interfaceChange(data),
     };
   }
-  if (type === "gate") return { subject: data.gate.id, change: transition("history", data.from, data.to ?? "removed") };
+  if (type === "gate") {
+    return {
+      state: gateState(data.to), subject: gateName(data.gate.id), change: transition("history", data.from, data.to ?? "removed"),
+      reason: word("gateReasons", data.reason),
+    };
+  }
   return { change: type };
 }
 

@@ -8,12 +8,17 @@ import { TargetOrder } from "./order.js";
 export const STATES = ["down", "unreachable", "unknown", "up", "paused"];
 
 /** The events that the timeline keeps. */
-export const TIMELINE_LIMIT = 200;
+export const TIMELINE_LIMIT = 500;
 
 /** An event id, `<epoch>-<number>`, as its parts; null for any other text. */
 export function parseID(text) {
   const match = /^([0-9a-f]+)-([0-9]+)$/.exec(text || "");
   return match ? { epoch: match[1], number: Number(match[2]) } : null;
+}
+
+/** Events of one millisecond are in the order of their numbers. */
+function newestFirst(one, other) {
+  return other.time - one.time || (parseID(other.id)?.number ?? 0) - (parseID(one.id)?.number ?? 0);
 }
 
 export class Model {
@@ -23,6 +28,8 @@ export class Model {
   /** The number of changes of the machine and its interfaces. */
   machineChanges = 0;
   targets = new Map();
+  /** The gates, as /gates has them, by id. */
+  gates = new Map();
   /** The newest events, the newest first: `{id, time, type, data, isMissed}`. */
   timeline = [];
   counts = Object.fromEntries(STATES.map((state) => [state, 0]));
@@ -71,10 +78,15 @@ export class Model {
     this.#order.forget();
   }
 
+  setGates(gates) {
+    this.gates = new Map(gates.map((gate) => [gate.id, gate]));
+    this.machineChanges += 1;
+  }
+
   /** A copy of everything for another page, which `load` takes. */
   dump() {
     return {
-      machine: this.machine, interfaces: this.interfaces, targets: this.targets, timeline: this.timeline,
+      machine: this.machine, interfaces: this.interfaces, targets: this.targets, gates: this.gates, timeline: this.timeline,
       counts: this.counts, hasHistory: this.hasHistory, overviewID: this.#overviewID,
     };
   }
@@ -109,7 +121,7 @@ export class Model {
       const item = { id: data.id, time: Date.parse(data.time), type: data.type, data, isMissed: false };
       if (!items.has(key(item))) items.set(key(item), item);
     }
-    this.timeline = [...items.values()].sort((a, b) => b.time - a.time).slice(0, TIMELINE_LIMIT);
+    this.timeline = [...items.values()].sort(newestFirst).slice(0, TIMELINE_LIMIT);
   }
 
   /** Applies an event; returns false for one that the targets already include. `isMissed`: sent while disconnected. */
@@ -124,6 +136,8 @@ export class Model {
     } else if (type === "interface") {
       if (data.removed) this.interfaces.delete(data.interface.name);
       else this.interfaces.set(data.interface.name, data.interface);
+    } else if (type === "gate") {
+      if (data.removed) this.gates.delete(data.gate.id); else this.gates.set(data.gate.id, data.gate);
     } else if (type === "target") {
       if (this.#isIncluded(data.id)) return false;
       this.#applyTarget(data);
@@ -155,7 +169,7 @@ export class Model {
     this.targets.set(id, {
       id, target: data.target.target, state: data.target.state, reason: data.target.reason,
       labels: data.target.labels || {}, since: Date.parse(data.target.since), isPending: data.target.pending,
-      isFlapping: data.target.flapping,
+      isFlapping: data.target.flapping, dependency: data.target.dependency ?? null,
       latency: data.durationSeconds === null || data.durationSeconds === undefined
         ? (old ? old.latency : null) : data.durationSeconds * 1e6,
       series: old ? old.series : null,
@@ -163,17 +177,6 @@ export class Model {
     this.counts[data.target.state] += 1;
   }
 
-  /** The state that title and icon show: the most urgent one of the machine and the targets. */
-  worstState() {
-    if (this.machine && this.machine.status === "notReachable") return "unreachable";
-    for (const state of ["down", "unreachable", "unknown"]) if (this.counts[state] > 0) return state;
-    return this.machine && this.machine.status === "reachable" ? "up" : "unknown";
-  }
-
-  /** The ids of the targets that match, in the order of the list: the most urgent first, then the longest. */
-  select(filter) {
-    const ids = [];
-    for (const target of this.#order.sort(this.targets)) if (filter(target)) ids.push(target.id);
-    return ids;
-  }
+  /** The targets that match, in the order of the list: the most urgent first, then the longest. */
+  select(filter) { return this.#order.sort(this.targets).filter(filter); }
 }

@@ -3,17 +3,15 @@
 import { button, colours, h, prepareCanvas, setText } from "../common/dom.js";
 import { latency } from "../common/format.js";
 import { joined, text } from "../common/words.js";
-import { barText, CHART_HEIGHT, drawBars, drawPlot, nearestPoint, pointText } from "./charts.js";
+import { drawBars } from "./charts.js";
+import { drawPlot, nearestPoint, pointText } from "./plot.js";
+import { barsSummary, barText } from "./slots.js";
 import { WINDOWS } from "./targetreader.js";
 
 /** The widest plot in px, and the margins of the panel. */
-const PLOT_LIMIT = 480;
-const PANEL_MARGIN = 32;
-const HALF_HOUR = 1_800_000;
-const DAY = 86_400_000;
-
-/** A plot is drawn in the size in which it is shown, so that its text keeps its size. */
-function plotWidth() { return Math.min(PLOT_LIMIT, innerWidth - PANEL_MARGIN); }
+const PLOT_LIMIT = 640;
+const PANEL_MARGIN = 33;
+const BARS_HEIGHT = 24;
 
 function rangeText(points) {
   const values = points.map((point) => point.quantiles["0.5"]).filter((value) => typeof value === "number");
@@ -25,20 +23,30 @@ function rangeText(points) {
 
 export class Plots {
   #onWindow;
-  #window = "1h";
+  #panel;
+  #window = "24h";
   /** The point and the bar that the pointer or the arrow keys have selected. */
   #marks = { latencies: null, bars: null };
   /** While the panel is filled again, a chart that is replaced loses the keyboard, not its mark. */
   isReplaced = false;
 
-  /** `onWindow` is called after the reader has selected another window. */
-  constructor(onWindow) { this.#onWindow = onWindow; }
+  /** `panel()` is the element of the charts; `onWindow` is called after the reader has selected another window. */
+  constructor(panel, onWindow) {
+    this.#panel = panel;
+    this.#onWindow = onWindow;
+  }
 
   /** The window of the charts: a key of `WINDOWS`. */
   get window() { return this.#window; }
 
+  /** Uses a window of a URL; any other text is the day. */
+  set window(name) { this.#window = Object.hasOwn(WINDOWS, name) ? name : "24h"; }
+
   /** Another target or window is shown. */
   forgetMarks() { this.#marks = { latencies: null, bars: null }; }
+
+  /** A plot is drawn in the size in which it is shown, so that its text keeps its size. */
+  get #width() { return Math.max(160, Math.min(PLOT_LIMIT, (this.#panel().clientWidth || innerWidth) - PANEL_MARGIN)); }
 
   tabs() {
     return h("div", { class: "tabs", role: "group", "aria-label": text("latency") },
@@ -47,46 +55,47 @@ export class Plots {
         { "data-key": `window-${name}`, "aria-pressed": String(name === this.#window) })));
   }
 
-  /** The plot of the points of /latency, which are not empty. */
-  latencies(points) {
+  /** The plot of the points of /latency, which are not empty, with the outages of the target. */
+  latencies(points, outages) {
     const range = WINDOWS[this.#window];
     const canvas = h("canvas", {
       class: "plot", role: "img", "aria-label": `${rangeText(points)}. ${text("inspect")}`, tabindex: "0", "data-key": "plot",
     });
     const readout = h("p", { class: "muted small", role: "status" });
+    const width = this.#width;
     const draw = () => {
-      const mark = this.#marks.latencies;
-      drawPlot(canvas, points, plotWidth(), range, mark);
-      setText(readout, mark !== null && points[mark] ? pointText(points[mark]) : text("legend"));
+      const marked = this.#marks.latencies;
+      drawPlot(canvas, { points, outages, width, range, marked });
+      setText(readout, marked !== null && points[marked] ? pointText(points[marked]) : text("legend"));
     };
-    this.#inspect(canvas, "latencies", points.length, (x) => nearestPoint(points, x, plotWidth(), range), draw);
+    this.#inspect(canvas, "latencies", points.length, (x) => nearestPoint(points, x, width, range), draw);
     draw();
     return [canvas, readout];
   }
 
   /** The bars of the states; nothing while they are not known. */
-  bars(series) {
-    const isLong = this.#window === "90d";
-    const letters = isLong ? series?.bars90 : series?.bars24;
+  bars(letters) {
     if (!letters) return null;
-    const caption = text("barsTitle", { window: text(isLong ? "window90d" : "window24h") });
+    const { barLength } = WINDOWS[this.#window];
+    const caption = `${text(`window${this.#window}`)}${text("colon")}${barsSummary(letters, barLength)}`;
     const canvas = h("canvas", {
       class: "bars", role: "img", tabindex: "0", "data-key": "bars", "aria-label": `${caption}. ${text("inspect")}`,
     });
     const title = h("p", { class: "muted small", role: "status" });
+    const width = this.#width;
     const draw = () => {
       const mark = this.#marks.bars;
-      const context = prepareCanvas(canvas, plotWidth(), CHART_HEIGHT);
+      const context = prepareCanvas(canvas, width, BARS_HEIGHT);
       if (mark !== null) {
         context.fillStyle = colours().panel;
-        context.fillRect(mark * plotWidth() / letters.length, 0, plotWidth() / letters.length, CHART_HEIGHT);
+        context.fillRect(mark * width / letters.length, 0, width / letters.length, BARS_HEIGHT);
       }
-      drawBars(context, letters, plotWidth(), letters.length, colours());
-      setText(title, mark !== null && mark < letters.length ? barText(letters, mark, isLong ? DAY : HALF_HOUR) : caption);
+      drawBars(context, letters, { width, slots: letters.length, height: BARS_HEIGHT, palette: colours() });
+      setText(title, mark !== null && mark < letters.length ? barText(letters, mark, barLength) : caption);
     };
-    this.#inspect(canvas, "bars", letters.length, (x) => Math.floor(x / plotWidth() * letters.length), draw);
+    this.#inspect(canvas, "bars", letters.length, (x) => Math.floor(x / width * letters.length), draw);
     draw();
-    return [title, canvas];
+    return [canvas, title];
   }
 
   /** Lets the pointer and the arrow keys select a value of a chart. */

@@ -1,13 +1,20 @@
 // The parts of the panel of a target that follow from its documents alone.
 
 import { h } from "../common/dom.js";
-import { clock, duration, latency, share } from "../common/format.js";
+import { clock, duration, fullTime, latency, now, share } from "../common/format.js";
 import { listRoute } from "../common/route.js";
-import { joined, text, units, word } from "../common/words.js";
+import { dotted, joined, text, units, word } from "../common/words.js";
+import { timeElement } from "./event.js";
+import { adviceText, evidenceText } from "./evidence.js";
+import { lastUp, outageCount } from "./outages.js";
 import { badge } from "./states.js";
+import { OUTAGE_LIMIT } from "./targetreader.js";
 
 /** The states whose colours the verdicts of steps have. */
 const STEP_STATES = { pass: "up", fail: "down", notReached: "unknown" };
+
+/** Reasons that a link without a carrier causes, too. */
+const ROUTE_REASONS = ["noRoute", "networkUnreachable"];
 
 /** A number of seconds with its unit; intervals may be shorter than a second. */
 function time(seconds) {
@@ -32,16 +39,27 @@ export function labelList(labels) {
 }
 
 /** The steps of the diagnosis; with a problem, the scope that it needs. */
-export function diagnosisSection({ problem, steps }) {
+export function diagnosisSection({ problem, steps, reason }) {
   if (problem && !problem.scope) return null;
   return h("section", {}, h("h3", {}, text("diagnosis")), problem
     ? h("p", { class: "muted" }, text("tokenNeeded", { scope: problem.scope }))
-    : h("ol", { class: "steps" }, steps.map((step) => h("li", { class: step.verdict },
-      badge(STEP_STATES[step.verdict], word("steps", step.step)), " ",
-      // The service writes English.
-      step.verdict === "notReached" ? h("span", { class: "muted" }, text("notReached"))
-        : h("span", { class: "wrap", lang: "en" }, step.evidence || ""),
-      step.advice ? h("p", { class: "advice wrap", lang: "en" }, step.advice) : null))));
+    : h("ol", { class: "steps" }, steps.map((step) => {
+      const evidence = evidenceText(step.evidence, reason);
+      // A route may be missing because no link is up.
+      const advice = step.advice ? adviceText(step.advice, step.step === "link" && ROUTE_REASONS.includes(reason) ? "linkDown" : reason) : null;
+      return h("li", { class: step.verdict },
+        badge(STEP_STATES[step.verdict], word("steps", step.step)), " ",
+        step.verdict === "notReached" ? h("span", { class: "muted" }, text("notReached"))
+          : h("span", { class: "wrap", lang: evidence.lang }, evidence.text),
+        advice ? h("p", { class: "advice wrap", lang: advice.lang }, advice.text) : null);
+    })));
+}
+
+/** The result of a check in one line. */
+export function checkLine(check) {
+  return h("p", { role: "status", class: "check-result" }, badge(check.state, word("states", check.state)), " ",
+    dotted([latency(check.durationSeconds * 1e6), check.state !== "up" && word("reasons", check.reason)]), " ",
+    h("span", { class: "muted" }, clock(Date.parse(check.checkedAt))));
 }
 
 export function lastCheckSection(check) {
@@ -50,26 +68,58 @@ export function lastCheckSection(check) {
   return h("section", {},
     h("h3", {}, text("lastCheck")),
     h("p", {}, badge(check.state, word("states", check.state)), ` ${latency(check.durationSeconds * 1e6)} `,
-      h("span", { class: "muted" }, clock(Date.parse(check.checkedAt)), check.address ? ` · ${check.address}` : "")),
+      h("span", { class: "muted", title: fullTime(Date.parse(check.checkedAt)) }, clock(Date.parse(check.checkedAt))),
+      h("span", { class: "muted" }, check.address ? ` · ${check.address}` : "")),
     check.detail ? h("p", { class: "mono wrap", lang: "en" }, check.detail) : null,
     phases.length === 0 ? null : h("ul", { class: "phases" }, phases.map(([name, seconds]) =>
       h("li", {}, h("span", {}, word("phases", name)),
         h("meter", { min: 0, max: total || 1, value: seconds, "aria-label": word("phases", name) }),
-        h("span", { class: "mono" }, latency(seconds * 1e6))))));
+        h("span", {}, latency(seconds * 1e6))))));
 }
 
-export function uptimeLine({ availability, outages }) {
-  const count = Array.isArray(outages) ? outages.length : outages;
-  return h("p", { title: text("uptimeHint") }, joined([
-    availability === null ? text("noData") : text("available", { share: share(Math.floor(availability * 10000)) }),
-    typeof count === "number" ? text(count === 1 ? "outageOne" : "outages", { count }) : null,
-  ]));
+function availability(value) { return value === null ? text("noData") : share(Math.floor(value * 10000)); }
+
+/** The availability and the outages of the window, then those of the calendar months. */
+export function uptimeLine(uptime, months) {
+  const count = outageCount(uptime);
+  return [h("p", { title: text("uptimeHint") }, dotted([
+    uptime.availability === null ? text("noData") : text("available", { share: availability(uptime.availability) }),
+    text(count === 1 ? "outageOne" : "outages", { count }),
+  ])), months ? h("p", { class: "muted small" },
+    `${text("thisMonth")}${text("colon")}${availability(months.present)} · ${months.name}${text("colon")}${availability(months.last)}`) : null];
+}
+
+/** The outages: when, how long, why, and what changed in the machine in the minute before. */
+export function outagesSection({ outages, history, state }) {
+  const up = lastUp(history, state, now());
+  const more = outages.length - OUTAGE_LIMIT;
+  return h("section", {}, h("h3", {}, text("outagesTitle")),
+    state === "up" || up === null ? null
+      : h("p", {}, `${text("lastUp")}${text("colon")}`, timeElement(up), " ", h("span", { class: "muted" }, text("ago", { duration: duration(now() - up, units()) }))),
+    outages.length === 0 ? h("p", { class: "muted" }, text("noOutages"))
+      : h("ol", { class: "events outages" }, outages.slice(0, OUTAGE_LIMIT).map(outageItem)),
+    more > 0 ? h("p", { class: "muted" }, text("moreInterfaces", { count: more })) : null);
+}
+
+/** A change of the machine: the state of an interface, or why its path changed. */
+function machineChange({ subject, to, cause }) {
+  return subject.startsWith("interface:") ? `${subject.slice("interface:".length)} ${word("history", to)}`
+    : joined((cause ?? []).filter((each) => each !== "check").map((each) => word("causes", each)));
+}
+
+function outageItem({ start, end, reason, changes }) {
+  const before = changes.map(machineChange).filter(Boolean);
+  const length = duration((end ?? now()) - start, units());
+  return h("li", { class: "event" }, timeElement(start), " ",
+    h("strong", {}, end === null ? text("ongoing", { duration: length }) : length), " ", word("reasons", reason),
+    before.length === 0 ? null : h("span", { class: "cause muted" }, `${text("minuteBefore")}${text("colon")}${dotted(before)}`));
 }
 
 export function historySection(history) {
-  return h("section", {}, h("h3", {}, text("history")), h("ol", { class: "events" }, history.map((item) =>
-    h("li", { class: "event" }, h("time", { datetime: item.time }, clock(Date.parse(item.time))), " ",
-      badge(item.to, item.from === null ? word("history", item.to)
-        : text("from", { from: word("history", item.from), to: word("history", item.to) })), " ",
-      word("reasons", item.reason)))));
+  return h("section", {}, h("details", {}, h("summary", { "data-key": "history" }, text("history")),
+    history.length === 0 ? h("p", { class: "muted" }, text("noEvents")) : h("ol", { class: "events" }, history.slice(0, 50).map((item) =>
+      h("li", { class: "event" }, timeElement(Date.parse(item.time)), " ",
+        badge(item.to, item.from === null ? word("history", item.to)
+          : text("from", { from: word("history", item.from), to: word("history", item.to) })), " ",
+        word("reasons", item.reason))))));
 }
