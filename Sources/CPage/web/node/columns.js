@@ -12,7 +12,7 @@ export function* targetsOf(columns) {
       reason: columns.reasons[columns.reason[index]], labels: columns.labels[columns.label[index]],
       since: columns.since[index], isPending: (columns.flags[index] & PENDING) !== 0,
       isFlapping: (columns.flags[index] & FLAPPING) !== 0, latency: value("latency", index),
-      dependency: value("dependency", index) ?? null,
+      dependency: columns.dependencies?.[value("dependency", index)] ?? null,
       uptime24: value("uptime24", index), uptime90: value("uptime90", index), spark: value("spark", index),
       bars24: value("bars24", index), bars90: value("bars90", index), series: null,
     };
