@@ -91,6 +91,7 @@ private struct TargetChangeGroups {
     var from: TargetState
     var state: TargetState
     var reason: Reason?
+    var dependency: String?
     var causes: [Cause]
     var isFlapping: Bool
     var isRemoved: Bool
@@ -120,6 +121,7 @@ private struct TargetChangeGroups {
       if !key.causes.isEmpty { metadata["cause"] = "\(key.causes.map(\.rawValue).joined(separator: ","))" }
       if key.isFlapping { metadata["flapping"] = .stringConvertible(true) }
       if let reason = key.reason { metadata["reason"] = "\(reason.rawValue)" }
+      if let dependency = key.dependency { metadata["dependency"] = "\(dependency)" }
       return metadata
     }
   }
@@ -131,7 +133,8 @@ private struct TargetChangeGroups {
   mutating func add(_ transition: Transition, isRepeated: Bool) {
     guard case .target(let from, let to, let isRemoved) = transition.change else { return }
     let key = Key(
-      from: from, state: to.status.state, reason: to.status.reason, causes: transition.causes,
+      from: from, state: to.status.state, reason: to.status.reason, dependency: to.status.dependency,
+      causes: transition.causes,
       isFlapping: to.status.isFlapping, isRemoved: isRemoved, isRepeated: isRepeated)
     let index = indexes[key] ?? all.count
     if index == all.count {
