@@ -6,11 +6,26 @@ extension RoutedRequest {
     _ name: String, of type: Value.Type = Value.self
   ) throws(Problem) -> Value? where Value.RawValue == String {
     guard let text = query[name] else { return nil }
-    guard let value = Value(rawValue: text) else {
-      let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem(.badRequest, "unknown \(name) \(text.prefix(80).debugDescription); expected one of \(known)")
-    }
-    return value
+    return try Self.value(text[...], name)
+  }
+
+  /// Returns the values of a parameter that is a list of a few values; nil without it.
+  package func values<Value: RawRepresentable & CaseIterable & Hashable>(
+    _ name: String, of type: Value.Type = Value.self
+  ) throws(Problem) -> Set<Value>? where Value.RawValue == String {
+    guard let text = query[name] else { return nil }
+    var values: Set<Value> = []
+    for word in ListParameter.words(text) { values.insert(try Self.value(word, name)) }
+    return values
+  }
+
+  private static func value<Value: RawRepresentable & CaseIterable>(
+    _ text: Substring, _ name: String
+  ) throws(Problem) -> Value where Value.RawValue == String {
+    if let value = Value(rawValue: String(text)) { return value }
+    let known = Value.allCases.map(\.rawValue).joined(separator: ", ")
+    throw Problem(
+      .badRequest, "unknown \(name) \(String(text.prefix(80)).debugDescription); expected one of \(known)")
   }
 }
 

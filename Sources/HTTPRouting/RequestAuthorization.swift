@@ -62,16 +62,18 @@ enum RequestAuthorization {
     }
   }
 
-  /// Returns what makes a long poll end when its request is not permitted any more.
+  /// Returns what makes a long poll end when its request is not permitted any more, also because its route is not open any more.
   static func revocation(
-    _ request: HTTPRequest, _ scope: AccessScope?, listener: Int, _ environment: RouterEnvironment, _ requestID: String
+    _ request: HTTPRequest, _ declaration: RouteDeclaration?, listener: Int, _ environment: RouterEnvironment,
+    _ requestID: String
   ) -> @Sendable (HTTPWait) -> HTTPWait {
-    guard let scope else { return { $0 } }
+    guard let declaration, declaration.scope != nil else { return { $0 } }
     let (access, origins) = (environment.access, environment.settings.origins)
     return { wait in
       access.revocable(wait) {
         do throws(Problem) {
-          try authorize(request, scope, listener: listener, access.policy, origins)
+          let policy = access.policy
+          try authorize(request, declaration.scope(under: policy), listener: listener, policy, origins)
           return nil
         } catch {
           return error.response(requestID: requestID)

@@ -36,6 +36,11 @@ package struct RouteDeclaration: Sendable {
     case always
   }
 
+  /// The scope that the route requires under a policy; nil when the policy opens it.
+  func scope(under policy: AccessPolicy) -> AccessScope? {
+    opening.map(policy.opened.contains) == true ? nil : scope
+  }
+
   /// Returns the parameters of a path that matches the pattern, otherwise nil.
   func match(_ segments: [Substring]) -> [String: String]? {
     let expected = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

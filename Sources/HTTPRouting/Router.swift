@@ -34,11 +34,11 @@ package struct Router: Sendable {
     // Requests are counted by route: clients choose the paths, so their number is unbounded.
     let label = matches.first?.route.declaration.pattern ?? ""
     do throws(Problem) {
-      let (reply, isCacheable, scope) = try dispatch(request, to: matches, listener, requestID)
+      let (reply, isCacheable, declaration) = try dispatch(request, to: matches, listener, requestID)
       let finish = self.finish(
         request, label, requestID, cacheValidity: isCacheable ? number : nil,
-        streaming: scope.map { ($0, listener) })
-      let waiting = RequestAuthorization.revocation(request, scope, listener: listener, environment, requestID)
+        streaming: declaration?.scope.map { ($0, listener) })
+      let waiting = RequestAuthorization.revocation(request, declaration, listener: listener, environment, requestID)
       switch reply {
       case .now(let response): return .now(finish(response))
       case .later(let start): return .later { promise in start(promise.map(finish, waiting: waiting)) }
@@ -86,7 +86,7 @@ package struct Router: Sendable {
 
   private func dispatch(
     _ request: HTTPRequest, to matches: [RouteIndex.Match], _ listener: Int, _ requestID: String
-  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool, scope: AccessScope?) {
+  ) throws(Problem) -> (reply: HTTPReply, isCacheable: Bool, declaration: RouteDeclaration?) {
     if request.path == "*" { return (options(routes, request), false, nil) }
     guard !matches.isEmpty else {
       throw Problem(
@@ -102,9 +102,8 @@ package struct Router: Sendable {
     }
     let declaration = route.declaration
     let policy = environment.access.policy
-    let scope = declaration.opening.map(policy.opened.contains) == true ? nil : declaration.scope
     let token = try RequestAuthorization.authorize(
-      request, scope, listener: listener, policy, environment.settings.origins)
+      request, declaration.scope(under: policy), listener: listener, policy, environment.settings.origins)
     let routed = RoutedRequest(
       request: request, path: try Self.decode(raw), query: try Self.query(request, declaration),
       media: try MediaType.negotiate(declaration.mediaTypes, for: request), requestID: requestID, token: token,
@@ -113,8 +112,8 @@ package struct Router: Sendable {
     let isCacheable =
       declaration.isCacheable && request.method == "GET"
       && !RequestAuthorization.requiresToken(request, declaration.scope, listener, policy)
-    guard isQueued(declaration) else { return (try Self.reply(route, routed), isCacheable, scope) }
-    return (routed.queued { () throws(Problem) in try Self.reply(route, routed) }, isCacheable, scope)
+    guard isQueued(declaration) else { return (try Self.reply(route, routed), isCacheable, declaration) }
+    return (routed.queued { () throws(Problem) in try Self.reply(route, routed) }, isCacheable, declaration)
   }
 
   private func isQueued(_ route: RouteDeclaration) -> Bool {

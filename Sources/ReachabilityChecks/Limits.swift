@@ -50,10 +50,10 @@ enum Limits {
   /// The least time between the closing of a gate and its next opening: two events a second, however often members change.
   static let gatePause = Duration.seconds(1)
 
-  /// Members of a gate, each of which costs about 100 bytes.
+  /// Members of a gate: a change of one is evaluated in some microseconds, and the worst of all are found in a fraction of a millisecond.
   static let gateMembers = 10_000
 
-  /// The time after which the members of gates that select too many targets are counted again, at some milliseconds.
+  /// The time after which the members of gates that select too many targets are counted again, which takes about a millisecond each.
   static let gateRecount = Duration.seconds(1)
 
   /// The time since an earlier process stored something, or two intervals of a target, during which a restored `up` counts for gates.

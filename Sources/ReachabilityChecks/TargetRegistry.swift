@@ -16,8 +16,7 @@ struct TargetRegistry {
   /// Receives the targets of the fleet whose checks fail for the first time; nil without a fleet.
   var observeFirstFailure: (@Sendable (_ id: String) -> Void)?
   var gates = GateTable()
-  /// Receives the ids of gates whose documents have changed.
-  var observeGates: (@Sendable (_ ids: Set<String>) -> Void)?
+  var gateObserver: GateObserver?
   let machineObserver: GateMachineObserver
   /// When the timer fires.
   var wakeTime: Duration?

@@ -65,6 +65,8 @@ struct ServiceConfigurator: Sendable {
       ConfigurationReloader.Participant(prepare: { (configuration) throws(ConfigurationErrors) in
         try reserve(configuration, service)
         return {
+          // A gate would close, and be open a second later at the earliest, when a target is removed that it no longer names.
+          service.schedule.gates.holdUntilConfigured()
           Self.configure(service.schedule, configuration.targets, logger)
           Self.configureGates(service.schedule, configuration.gates, logger)
           service.webhooks?.configure(configuration.webhooks)

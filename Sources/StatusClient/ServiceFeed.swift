@@ -18,6 +18,8 @@ package final class ServiceFeed: Sendable {
     case clock(Int64, local: Int64)
     /// `GET /targets/overview`.
     case overview(JSON)
+    /// `GET /gates`.
+    case gates(JSON)
     /// The targets of the fleet, if the service is a replica.
     case fleet([JSON])
     /// `GET /events`: the events before the stream.
@@ -120,10 +122,9 @@ package final class ServiceFeed: Sendable {
     return document
   }
 
-  /// The newest events; nil if they cannot be read, because the present does not depend on them.
-  private func readPast() -> JSON? {
-    guard let response = try? connection.document("/events?types=status,path,interface,target"), response.status == 200
-    else { return nil }
+  /// A document on which the targets do not depend; nil if it cannot be read, as the gates of a service before 0.2.
+  private func read(_ path: String) -> JSON? {
+    guard let response = try? connection.document(path), response.status == 200 else { return nil }
     return try? JSON.parse(response.body)
   }
 
@@ -181,7 +182,8 @@ package final class ServiceFeed: Sendable {
         feed.mailbox.post(.overview(try feed.readOverview()))
         needsTargets = false
         failure = nil
-        if let past = feed.readPast() { feed.mailbox.post(.past(past), limit: ServiceFeed.messageLimit) }
+        if let gates = feed.read("/gates") { feed.mailbox.post(.gates(gates)) }
+        if let past = feed.read("/events") { feed.mailbox.post(.past(past), limit: ServiceFeed.messageLimit) }
       } catch {
         failure = "\(error)"
       }

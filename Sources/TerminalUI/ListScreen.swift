@@ -7,7 +7,7 @@ struct ListScreen {
   init(_ screen: TopScreen) { self.screen = screen }
 
   func lines(_ model: TopModel) -> [StyledLine] {
-    let targets = model.service.targets(in: model.top..<model.top + screen.targetRows)
+    let targets = model.service.targets(in: model.top..<model.top + screen.targetRows(model))
     var lines = targets.map { row($0, model) }
     if targets.isEmpty, model.connection.isLive(at: screen.now) {
       var line = screen.line
@@ -16,7 +16,7 @@ struct ListScreen {
     }
     guard screen.isTall else { return lines }
     // A short list leaves its lines to the events.
-    let free = max(0, screen.targetRows - lines.count)
+    let free = max(0, screen.targetRows(model) - lines.count)
     if free > 0 { lines.append(screen.line) }
     let events = model.service.events.prefix(TopScreen.eventLines + max(0, free - 1))
     return [titles(model)] + lines + [separator()] + events.map(screen.event)

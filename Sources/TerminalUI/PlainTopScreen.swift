@@ -2,8 +2,8 @@ internal import ReachabilityModel
 
 /// The state of a service as plain lines, for `reachd top --once`.
 package enum PlainTopScreen {
-  /// Returns the verdict, the path of each family, the number of targets in each state, and a line for each target in
-  /// the order of the list; the lines of targets are those of `reachd targets`.
+  /// Returns the verdict, the path of each family, the number of targets in each state, the gates, and a line for each target
+  /// in the order of the list; the lines of targets are those of `reachd targets`.
   package static func lines(_ service: TopServiceState) -> [String] {
     var lines: [String] = []
     if let machine = service.machine {
@@ -17,7 +17,12 @@ package enum PlainTopScreen {
     }
     if service.partialCount > 0 { counts.append("\(service.partialCount) partial") }
     lines.append("targets: \(counts.isEmpty ? "none" : counts.joined(separator: ", "))")
+    if !service.gates.isEmpty { lines.append("gates: \(service.gates.map(gate).joined(separator: ", "))") }
     return (lines + service.targets.map(line)).map(\.withoutControls)
+  }
+
+  private static func gate(_ gate: TopGate) -> String {
+    [gate.id, gate.isOpen ? "open" : "closed", gate.reason].compactMap(\.self).joined(separator: " ")
   }
 
   private static func line(_ target: TopTargetEntry) -> String {

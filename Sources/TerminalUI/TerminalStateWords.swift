@@ -22,9 +22,14 @@ package enum TerminalStateWords {
     return words.joined(separator: " ")
   }
 
-  /// Returns the style of a word; nil if it is not a state of a target or a machine.
+  /// Returns the style of a word; nil if it is not a state of a target, a machine or a gate.
   package static func style(of word: String) -> TerminalStyle? {
     if let state = TargetState(rawValue: word) { return .state(state) }
-    return ["reachable", "notReachable"].contains(word) ? .machine(word) : nil
+    switch word {
+    case "reachable", "notReachable": return .machine(word)
+    case "open": return .state(.up)
+    case "closed": return .state(.down)
+    default: return nil
+    }
   }
 }

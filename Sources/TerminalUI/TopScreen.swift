@@ -29,21 +29,24 @@ package struct TopScreen: Sendable {
   var isWide: Bool { size.columns >= Self.wideColumns }
   var line: StyledLine { StyledLine(width: size.columns, glyphs) }
 
+  /// The number of lines of the head.
+  private func headLines(_ model: TopModel) -> Int { isTall ? hasGates(model) ? 6 : 5 : 2 }
+
   /// The number of targets that the list shows.
-  package var targetRows: Int {
-    max(0, size.lines - (isTall ? 6 + Self.eventLines + 2 : 3))
+  func targetRows(_ model: TopModel) -> Int {
+    max(0, size.lines - headLines(model) - 1 - (isTall ? Self.eventLines + 2 : 0))
   }
 
   /// The number of lines between the head and the last line.
-  private var textRows: Int { max(0, size.lines - 1 - (isTall ? 5 : 2)) }
+  private func textRows(_ model: TopModel) -> Int { max(0, size.lines - 1 - headLines(model)) }
 
   /// The number of targets or lines of text that a model shows, by which keys move a page.
-  package func rows(_ model: TopModel) -> Int { model.mode == .list ? targetRows : textRows }
+  package func rows(_ model: TopModel) -> Int { model.mode == .list ? targetRows(model) : textRows(model) }
 
   /// Moves the window of a model so that it shows the selection, and no empty lines.
   package func scroll(_ model: inout TopModel) {
-    model.scroll(rows: targetRows)
-    model.scrollText(lines: text(model).count, rows: textRows)
+    model.scroll(rows: targetRows(model))
+    model.scrollText(lines: text(model).count, rows: textRows(model))
   }
 
   /// Returns as many lines as the terminal has.
@@ -83,6 +86,7 @@ package struct TopScreen: Sendable {
     first.append(" \(host)")
     append(model.connection, to: &first)
     return [first, verdict(model, hasPath: false)] + paths(model) + [counts(model)]
+      + (hasGates(model) ? [gates(model)] : [])
   }
 
   private func append(_ connection: TopServiceConnection, to line: inout StyledLine) {

@@ -49,6 +49,13 @@ package struct TopServiceEvent: Sendable, Equatable {
       let present = data["renamedTo"]?.string.map { "renamed to \($0)" }
       to = present ?? (isRemoved ? "removed" : Self.isUsable(data["interface"]) ? "is up" : "is down")
       reason = causes
+    case "gate":
+      guard let gate = data["gate"]?["id"]?.string else { return nil }
+      let state = isRemoved ? "removed" : data["to"]?.string ?? ""
+      subject = "gate \(gate)"
+      from = data["from"]?.string.flatMap { $0 == state || isRemoved ? nil : $0 }
+      to = state
+      reason = data["reason"]?.string ?? ""
     case "verdict":
       guard let id = data["target"]?.string, let verdict = data["verdict"]?.string else { return nil }
       (targetID, subject) = (id, id)

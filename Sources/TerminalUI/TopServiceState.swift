@@ -14,6 +14,8 @@ package struct TopServiceState: Sendable {
   package private(set) var counts: [TargetState: Int] = [:]
   /// The number of targets of a fleet that are down for some agents only.
   package private(set) var partialCount = 0
+  /// The gates, those that are closed first.
+  package private(set) var gates: [TopGate] = []
   private var entries: [String: TopTargetEntry] = [:]
   /// The order of all targets, in which an event moves one, so that its cost is not that of sorting.
   private var order: [TopTargetEntry.Order] = []
@@ -44,6 +46,18 @@ package struct TopServiceState: Sendable {
     return true
   }
 
+  /// Replaces all gates by those of the response of `GET /gates`.
+  package mutating func replaceGates(_ document: JSON) {
+    gates = (document["gates"]?.elements ?? []).compactMap(TopGate.init).sorted(by: TopGate.isBefore)
+  }
+
+  private mutating func applyGate(_ data: JSON) {
+    guard let gate = data["gate"].flatMap(TopGate.init) else { return }
+    gates.removeAll { $0.id == gate.id }
+    if data["removed"] != .bool(true) { gates.append(gate) }
+    gates.sort(by: TopGate.isBefore)
+  }
+
   package mutating func replaceFleet(_ targets: [TopTargetEntry]) { replace(targets, ofFleet: true) }
 
   private mutating func replace(_ targets: [TopTargetEntry], ofFleet: Bool) {
@@ -67,6 +81,7 @@ package struct TopServiceState: Sendable {
     case "snapshot": machine = TopMachineState(data) ?? machine
     case "status", "path": machine = data["status"].flatMap(TopMachineState.init) ?? machine
     case "target": applyTarget(data)
+    case "gate": applyGate(data)
     case "verdict": change(data["target"]?.string ?? "") { $0.apply(verdict: data) }
     case "definition": applyDefinition(data)
     default: break

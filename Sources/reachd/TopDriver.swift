@@ -158,6 +158,7 @@ final class TopDriver {
         if !model.service.replaceTargets(document) {
           return .failed(ExitStatus.undetermined, "the response is not an overview of targets")
         }
+      case .gates(let document): model.service.replaceGates(document)
       case .fleet(let targets):
         model.service.replaceFleet(targets.compactMap(TopTargetEntry.init(fleet:)))
       case .past(let document): model.service.addPast(document)

@@ -1,7 +1,11 @@
 import CNetlink
+import Events
 import Glibc
+import JSONFormat
+import ReachabilityModel
 
 @testable import Service
+@testable import StatusAPI
 
 /// A configuration file: it is taken, or every complaint has its place.
 enum ConfigurationTarget {
@@ -15,9 +19,20 @@ enum ConfigurationTarget {
       let configuration = try sources.load()
       precondition(!configuration.listen.isEmpty, "a service listens somewhere")
       precondition(configuration.grace >= Duration.zero, "settings keep their ranges")
+      for gate in configuration.gates { check(gate) }
     } catch {
       precondition(!error.errors.isEmpty, "a complaint says something")
       for diagnostic in error.errors { precondition(!diagnostic.location.isEmpty && !diagnostic.problem.isEmpty) }
+    }
+  }
+
+  /// A gate that is taken can be sent back as its document.
+  private static func check(_ gate: GateDefinition) {
+    let document = JSON.object(GateDocument.definition(gate))
+    do throws(TargetDecoder.InvalidFields) {
+      precondition(try GateDecoder.definition(document, id: gate.id) == gate, "\(gate)")
+    } catch {
+      preconditionFailure("\(gate): \(error)")
     }
   }
 }

@@ -21,6 +21,9 @@ enum RequestTarget {
     let service = StatusService(
       monitor: monitor, checker: Checker(monitor: monitor), targetChecker: Checker(monitor: monitor), logger: logger)
     do { try monitor.start() } catch { preconditionFailure("\(error)") }
+    service.schedule.gates.configure([
+      GateDefinition(id: "app", machine: .reachable, targets: ["db"]), GateDefinition(id: "open", machine: .reachable),
+    ])
     return Router(service)
   }()
 

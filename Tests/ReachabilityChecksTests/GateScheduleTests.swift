@@ -169,6 +169,54 @@ struct GateScheduleTests {
       }
     }
     let registered = schedule.reports().filter { $0.definition.labels["x"] == "1" }.map(\.definition.id)
-    #expect(Set(registered) == Set((schedule.gates.members(of: "app") ?? [:]).keys))
+    #expect(Set(registered) == Set((schedule.gates.members(of: "app") ?? []).map(\.id)))
+  }
+
+  @Test("A configuration of targets and gates takes effect as a whole")
+  func configuration() async throws {
+    try schedule.configure([try definition("old"), try definition("kept")])
+    schedule.gates.configure([GateDefinition(id: "app", targets: ["old", "kept"])])
+    try await gate(becomes: .open)
+    let (recorder, subscription) = try bench.record([.gate])
+    schedule.gates.holdUntilConfigured()
+    try schedule.configure([try definition("kept")])
+    #expect(schedule.gates.report(of: "app")?.status.state == .open)
+    schedule.gates.configure([GateDefinition(id: "app", targets: ["kept"])])
+    #expect(schedule.gates.report(of: "app")?.status.state == .open)
+    // The change of the definition is the only event.
+    try schedule.gates.put(GateDefinition(id: "last", machine: .reachable))
+    #expect(eventually { recorder.updates.count == 2 })
+    let states = recorder.updates.compactMap(\.transition).map { transition in
+      guard case .gate(let from, let report, _) = transition.change else { return "" }
+      return "\(report.definition.id) \(from?.rawValue ?? "-") \(report.status.state)"
+    }
+    #expect(states == ["app open open", "last - open"])
+    subscription.cancel()
+  }
+
+  @Test("A change of the machine while gates are held is applied afterwards")
+  func machineWhileHeld() async throws {
+    try schedule.gates.put(GateDefinition(id: "app", machine: .reachable), origin: .configuration)
+    try await gate(becomes: .open)
+    schedule.gates.holdUntilConfigured()
+    bench.kernel.change { $0.removeDefaults(.ipv4) }
+    bench.kernel.advance(by: Bench.settle)
+    #expect(eventually { !bench.monitor.snapshot.status.isReachable })
+    #expect(schedule.gates.report(of: "app")?.status.state == .open)
+    schedule.gates.configure([GateDefinition(id: "app", machine: .reachable)])
+    try await gate(becomes: .closed)
+  }
+
+  @Test("A stored gate that belongs to another origin after a restart has an event, so that it is stored again")
+  func takenOver() throws {
+    let (recorder, subscription) = try bench.record([.gate])
+    let definition = GateDefinition(id: "app", targets: ["none"])
+    schedule.gates.restore([
+      RestoredGate(definition: definition, origin: .runtime, state: .closed, since: Timestamp(microseconds: 5))
+    ])
+    schedule.gates.configure([definition])
+    #expect(eventually { recorder.updates.count == 1 })
+    #expect(schedule.gates.report(of: "app")?.origin == .configuration)
+    subscription.cancel()
   }
 }

@@ -30,6 +30,7 @@ struct ServiceFeedTests {
     case .connection(.disconnected(_, let reason, _)): "disconnected: \(reason)"
     case .clock(let time, _): "clock \(time)"
     case .overview(let document): "overview \(document["n"]?.string ?? "")"
+    case .gates(let document): "gates \(document["n"]?.string ?? "")"
     case .fleet(let targets): "fleet \(targets.count)"
     case .past(let document): "past \(document["n"]?.string ?? "")"
     case .event(let type, let data): "\(type) \(data["n"]?.string ?? "")"
@@ -40,9 +41,10 @@ struct ServiceFeedTests {
     }
   }
 
-  private static let past = "/events?types=status,path,interface,target"
+  private static let past = "/events"
   private static let documents = [
-    "/targets/overview": [ScriptedConnection.json(#"{"n": "o"}"#)], past: [ScriptedConnection.json(#"{"n": "p"}"#)],
+    "/targets/overview": [ScriptedConnection.json(#"{"n": "o"}"#)],
+    "/gates": [ScriptedConnection.json(#"{"n": "g"}"#)], past: [ScriptedConnection.json(#"{"n": "p"}"#)],
   ]
   private static let snapshot = "id: 1-5\nevent: snapshot\ndata: {\"n\": \"s\"}\n\n"
 
@@ -52,10 +54,10 @@ struct ServiceFeedTests {
     let connection = ScriptedConnection([.stream([Self.snapshot + event])], Self.documents)
     #expect(
       try messages(connection) == [
-        "clock 1000000", "overview o", "past p", "snapshot s", "target t", "live",
+        "clock 1000000", "overview o", "gates g", "past p", "snapshot s", "target t", "live",
         "disconnected: the service closed the stream", "end: Exhausted()",
       ])
-    #expect(connection.requests == ["/events", "/targets/overview", Self.past, "/events after 1-6"])
+    #expect(connection.requests == ["/events", "/targets/overview", "/gates", Self.past, "/events after 1-6"])
   }
 
   @Test("Targets that cannot be read are read again with the next heartbeat")

@@ -1,48 +1,5 @@
-import Foundation
 import TestSupport
 import Testing
-
-/// A client of the event stream over many restarts, with all that it has received.
-private final class Listener {
-  private(set) var received: [StreamEvent] = []
-  private var lastID: String?
-  private var reader: EventReader?
-
-  /// The number of the last event.
-  var lastNumber: Int? { lastID?.split(separator: "-").last.flatMap { Int($0) } }
-
-  /// Opens the stream after the last event; the first time it begins with a snapshot.
-  func connect(to daemon: StoreDaemon) throws {
-    let reader = try daemon.events(after: lastID)
-    self.reader = reader
-    guard lastID == nil else { return }
-    let snapshot = try #require(try reader.next())
-    #expect(snapshot.name == "snapshot")
-    let id: String = try #require(snapshot.id)
-    lastID = id
-  }
-
-  /// Reads one event.
-  @discardableResult
-  func read() throws -> StreamEvent {
-    let event = try #require(try reader?.next())
-    try take(event)
-    return event
-  }
-
-  /// Reads what a killed program had sent, which is still in the socket.
-  func drain() throws {
-    while let event = try? reader?.next() { try take(event) }
-    reader = nil
-  }
-
-  private func take(_ event: StreamEvent) throws {
-    #expect(event.name != "gap" && event.name != "snapshot", "\(event)")
-    let id: String = try #require(event.id)
-    lastID = id
-    received.append(event)
-  }
-}
 
 @Suite("Kills with a data directory", .needsNamespaces)
 struct KillTests {
@@ -52,9 +9,9 @@ struct KillTests {
   private static let interfaces = 5
 
   private let fixture: StoreFixture
-  private let prompt = Listener()
+  private let prompt = ResumingListener()
   /// Comes back after many restarts, when memory does not have its events any more.
-  private let late = Listener()
+  private let late = ResumingListener()
 
   init() throws {
     fixture = try StoreFixture()
@@ -85,7 +42,8 @@ struct KillTests {
     while try prompt.read().data["interface"]?["mtu"]?.integer != 2000 {}
     try connectLate(to: daemon)
     try daemon.terminate()
-    try compare()
+    let ids = try fixture.compareWithStore([prompt, late])
+    #expect(ids.count > Self.kills * 5)
   }
 
   /// Connects the late listener, and reads until it knows what the other one does.
@@ -108,22 +66,5 @@ struct KillTests {
       done | ip -batch -
       """
     return try fixture.namespace.spawn("/bin/sh", ["-c", script])
-  }
-
-  /// Both listeners have received the stored events, and nothing else.
-  private func compare() throws {
-    let stored = try fixture.sqlite("SELECT CAST(body AS TEXT) FROM event ORDER BY seq").split(separator: "\n")
-    let ids = stored.filter { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
-    let contents = try stored.filter { $0.hasPrefix("data: ") }.map { try JSONValue($0.dropFirst(6)) }
-    let first = try #require(prompt.received.first?.id.flatMap { ids.firstIndex(of: $0) })
-    for listener in [prompt, late] {
-      #expect(listener.received.map(\.id) == ids[first...].map(Optional.some), "each event once, in order")
-      #expect(listener.received.map(\.data) == Array(contents[first...]), "no id has two contents")
-    }
-    #expect(ids.count > Self.kills * 5)
-    #expect(Set(ids.map { $0.prefix(8) }).count == 1)
-    #expect(try fixture.sqlite("SELECT max(seq) - min(seq) + 1 - count(*) FROM event") == "0\n")
-    #expect(try fixture.sqlite("SELECT count(*) FROM hole") == "0\n")
-    #expect(try fixture.sqlite("PRAGMA integrity_check") == "ok\n")
   }
 }

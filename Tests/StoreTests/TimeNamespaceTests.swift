@@ -5,7 +5,7 @@ import Testing
 
 /// Runs in time namespaces (time_namespaces(7)), as LXC and runc make them: the boot id is that of the host, and CLOCK_BOOTTIME
 /// begins with the container.
-private enum TimeNamespace {
+enum TimeNamespace {
   static let unshare = "/usr/bin/unshare"
   static let isSupported =
     (try? Child(unshare, ["--time", "--boottime", "1", "--fork", "/bin/true"]).wait()) == .exited(0)

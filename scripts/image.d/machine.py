@@ -162,10 +162,10 @@ class Container:
 
 
 def workload(path):
-    """Returns the first object of a manifest, its pod's specification and its first container."""
+    """Returns the first object of a manifest, its pod's specification and the container that starts first."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as text:
         pod = yaml.safe_load(text)["spec"]["template"]["spec"]
-    return pod, pod["containers"][0]
+    return pod, (pod.get("initContainers", []) + pod["containers"])[0]
 
 
 def podman_arguments(pod, container):

@@ -170,6 +170,90 @@ def service(network):
         container.remove()
 
 
+class Database:
+    """A server in the node's namespace that accepts connections."""
+
+    SERVER = "import socket, time; server = socket.create_server(('10.99.0.1', 5432)); time.sleep(600)"
+
+    def __init__(self, network):
+        self.process = subprocess.Popen(["ip", "netns", "exec", network.node, *LEASH, "python3", "-c", self.SERVER])
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def gate(network):
+    """The sidecar with a startup probe: closed for ten minutes, then open; and closed and open again while the program runs."""
+    pod, spec = workload("deploy/kubernetes/gate/deployment.yaml")
+    port = spec["ports"][0]["containerPort"]
+    with tempfile.TemporaryDirectory() as config:
+        text = pathlib.Path(ROOT, "deploy/kubernetes/gate/reachd.yaml").read_text(encoding="utf-8")
+        Volume(config, reachd_yaml=text.replace("tcp://db:5432", "tcp://10.99.0.1:5432").replace("5s", "500ms"))
+        container = Container(
+            "reachd-gate", "--network", f"ns:/run/netns/{network.pod}", *podman_arguments(pod, spec),
+            "--volume", f"{config}:/etc/reachd:ro", IMAGE)
+        try:
+            def is_open():
+                return network.get("/gates/app?require=open", port)[0] == "200"
+
+            kubelet = Kubelet(spec, network.pod, network.address)
+            check(eventually(lambda: '"reason":"missing"' in network.get("/gates/app", port)[1]), "gate: closed without the database")
+            for _ in range(600):
+                kubelet.tick(pace=0)
+            check(not kubelet.is_started and not kubelet.restarts, "gate: closed for 600 probes: no start, no restart")
+            database = Database(network)
+            try:
+                check(eventually(is_open), "gate: open with the database")
+                kubelet.tick()
+                check(kubelet.is_started and not kubelet.restarts, "gate: the next probe, within a second, starts the program")
+            finally:
+                database.stop()
+            check(eventually(lambda: not is_open()), "gate: closed without the database again")
+            for _ in range(60):
+                kubelet.tick(pace=0)
+            check(kubelet.is_started and not kubelet.restarts, "gate: that restarts nothing")
+            database = Database(network)
+            try:
+                check(eventually(is_open), "gate: open again")
+            finally:
+                database.stop()
+        finally:
+            container.remove()
+
+
+def waiting(network):
+    """`reachd wait … -- COMMAND` as process 1: the command replaces it, and receives the signals."""
+    def start(*words):
+        return Container("reachd-wait", "--network", f"ns:/run/netns/{network.pod}", *HARDENED, DEBUG, "wait", *words)
+
+    database = "tcp://10.99.0.1:5432"
+    server = None
+    container = start(database, "--timeout", "60s", "--", "/bin/sh", "-c", "echo process $$; exit 3")
+    try:
+        check(eventually(lambda: container.inspect()["State"]["Status"] == "running"), "wait: it waits for the database")
+        server = Database(network)
+        check(container.end() == 3 and "process 1\n" in container.logs(), "wait: the command is process 1, and its status that of the container")
+    finally:
+        container.remove()
+    container = start(database, "--", "/bin/sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.1; done")
+    try:
+        check(eventually(lambda: "ready" in container.logs()), "wait: the command runs")
+        container.signal("TERM")
+        check(container.end() == 7, "wait: the command receives SIGTERM")
+    finally:
+        container.remove()
+        if server:
+            server.stop()
+    container = start("tcp://10.99.0.1:5433", "--", "/bin/sh", "-c", "echo never")
+    try:
+        check(eventually(lambda: container.inspect()["State"]["Status"] == "running"), "wait: it waits for another server")
+        container.signal("TERM")
+        check(container.end() == 143 and "never" not in container.logs(), "wait: SIGTERM ends it as process 1, too")
+    finally:
+        container.remove()
+
+
 def first_process(network):
     """As root with every capability and as process 1: the service drops all, and orphans leave no zombies."""
     container = Container(
@@ -297,6 +381,8 @@ def main():
         start_time(network)
         node(network)
         service(network)
+        gate(network)
+        waiting(network)
         first_process(network)
     finally:
         network.remove()

@@ -137,8 +137,8 @@ def lifecycle(machine, service, check, before):
 def installed(machine, service, check):
     """What is there after the installation, without any other step."""
     check(eventually(service.is_ready) and service.status["status"] == "reachable", "the service runs after the installation", machine.journal())
-    enabled = machine.attempt("systemctl", "is-enabled", "reachd.service", "reachd.socket")[1].split()
-    check(enabled == ["enabled", "disabled"], "the service is enabled, the socket is not", enabled)
+    enabled = machine.attempt("systemctl", "is-enabled", "reachd.service", "reachd.socket", "reachd-wait-online.service")[1].split()
+    check(enabled == ["enabled", "disabled", "disabled"], "the service is enabled, the other units are not", enabled)
     refused, _ = machine.attempt("curl", "-s", "--max-time", "5", f"http://{machine.network.address}:8080/livez")
     check(refused == 7, "it listens on the loopback address only", refused)
     machine.run("test", "-s", "/usr/share/man/man1/reachd-serve.1.gz")

@@ -43,11 +43,11 @@ class Service:
 def run(context):
     with context.root("systemd-sysv", "curl", *context.program.packages) as root:
         context.program.install(root, "/usr/bin/reachd")
-        for unit in ("reachd.service", "reachd.socket"):
+        for unit in ("reachd.service", "reachd.socket", "reachd-wait-online.service"):
             root.copy(ROOT / "deploy" / "systemd" / unit, f"/etc/systemd/system/{unit}")
         with Machine(root) as machine:
             service = Service(machine)
-            for part in (start, data, events, configuration, kill, socket, store, alone):
+            for part in (start, data, events, configuration, kill, socket, store, alone, online):
                 part(machine, service, context.check)
             machine.shut_down()
             machine.boot()
@@ -147,6 +147,23 @@ def alone(machine, service, check):
     machine.run("systemctl", "disable", "--now", "reachd.socket")
     machine.run("systemctl", "start", "reachd.service")
     check(service.epoch == epoch, "it listens without the socket unit", machine.journal())
+
+
+def online(machine, service, check):
+    """network-online.target waits for a path, and not for the service."""
+    target, unit = "network-online.target", "reachd-wait-online.service"
+    machine.run("systemctl", "stop", target)
+    machine.run("systemctl", "stop", "reachd.service")
+    machine.run("systemctl", "enable", unit)
+    machine.network.pull()
+    machine.run("systemctl", "start", "--no-block", target)
+    check(eventually(lambda: service.property("ActiveState", unit) == "activating"), "it waits for the network", machine.journal(unit))
+    check(service.property("ActiveState", target) == "inactive", "network-online.target waits for it")
+    machine.network.plug()
+    check(eventually(lambda: service.property("ActiveState", target) == "active"), "a path ends the wait", machine.journal(unit))
+    check(service.property("Result", unit) == "success", "without a failure", machine.journal(unit))
+    machine.run("systemctl", "disable", "--now", unit)
+    machine.run("systemctl", "start", "reachd.service")
 
 
 def reboot(machine, service, check):

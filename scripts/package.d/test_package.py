@@ -13,7 +13,10 @@ from cyclonedx.validation.json import JsonStrictValidator
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD, WORK = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 PROGRAMS = ("reachd", "reachd-fleet")
-UNITS = {"reachd": ("reachd.service", "reachd.socket"), "reachd-fleet": ("reachd-fleet-agent.service", "reachd-fleet-replica.service")}
+UNITS = {
+    "reachd": ("reachd.service", "reachd.socket", "reachd-wait-online.service"),
+    "reachd-fleet": ("reachd-fleet-agent.service", "reachd-fleet-replica.service"),
+}
 SETTINGS = {
     "reachd": ("default/reachd", "reachd.yaml"),
     "reachd-fleet": ("default/reachd-fleet-agent", "default/reachd-fleet-replica", "reachd-fleet/agent.yaml", "reachd-fleet/replica.yaml"),

@@ -7,9 +7,11 @@ struct GateEntry {
   var revision: UInt64
   /// The number of changes of the document since the revision.
   var changes: UInt64 = 0
-  var members: GateMembers
+  var members = GateMembers()
   /// Whether it selects too many targets; it has only those that it names then.
   var isTooLarge = false
+  /// The worst members; nil until they are asked for after a change.
+  var missing: [String]?
   private(set) var state: GateSwitch
   /// When it may open, on both clocks; nil while a condition does not hold.
   private(set) var opening: ScheduleMoment?
@@ -18,7 +20,6 @@ struct GateEntry {
     _ definition: GateDefinition, _ origin: TargetOrigin, revision: UInt64, changes: UInt64, state: GateSwitch
   ) {
     (self.definition, self.origin, self.revision, self.changes) = (definition, origin, revision, changes)
-    members = GateMembers(names: definition.targets)
     self.state = state
     // The conditions are others now.
     self.state.restart()
@@ -47,14 +48,15 @@ struct GateEntry {
       }
     }
     changes += 1
+    missing = nil
     return (true, isOther ? old.state : nil)
   }
 
   /// The gate as clients see it.
-  var report: GateReport {
+  func report(missing: [String]) -> GateReport {
     let status = GateStatus(
       state: state.state, reason: state.reason, since: state.since, opensAt: opening?.time, counts: members.counts,
-      missing: members.worst(GateStatus.missingLimit))
+      missing: missing)
     return GateReport(definition: definition, origin: origin, revision: revision, changes: changes, status: status)
   }
 }

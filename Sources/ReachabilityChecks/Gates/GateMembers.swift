@@ -1,21 +1,13 @@
 internal import ReachabilityModel
 
-/// The members of a gate with their states, and the numbers on which its rules depend.
+/// The members of a gate: the numbers of those that its labels select, and how many are in each state.
 struct GateMembers {
-  /// The states by the ids of the targets.
-  private(set) var states: [String: GateMemberState] = [:]
   /// The members that the gate names, by their states.
   private(set) var named = GateCounts()
   /// The other members, which its labels select.
   private(set) var selected = GateCounts()
-  /// The names in the definition.
-  let names: Set<String>
-
-  /// Makes members of which only the names are known.
-  init(names: Set<String>) {
-    self.names = names
-    for name in names { set(name, .notRegistered) }
-  }
+  /// The numbers of the selected targets.
+  private(set) var numbers = GateNumberSet()
 
   /// All members by their states.
   var counts: GateCounts {
@@ -24,45 +16,52 @@ struct GateMembers {
     return counts
   }
 
-  /// Sets the state of a member; nil for a target that is none any more.
+  /// The number of all members.
+  var count: Int { named.total + selected.total }
+
+  /// Moves a named member from one state to another; nil for none.
   ///
   /// - Returns: whether that changes anything.
-  @discardableResult
-  mutating func set(_ id: String, _ state: GateMemberState?) -> Bool {
-    let isNamed = names.contains(id)
-    let state = isNamed ? state ?? .notRegistered : state
-    let old = states[id]
-    guard old != state else { return false }
-    states[id] = state
-    let counts = isNamed ? \GateMembers.named : \GateMembers.selected
-    if let old { self[keyPath: counts][old] -= 1 }
-    if let state { self[keyPath: counts][state] += 1 }
+  mutating func moveNamed(from old: GateMemberState?, to new: GateMemberState) -> Bool {
+    guard old != new else { return false }
+    if let old { named[old] -= 1 }
+    named[new] += 1
     return true
   }
 
-  /// Removes all members but the names.
-  mutating func removeSelected() {
-    states = states.filter { names.contains($0.key) }
-    selected = GateCounts()
+  /// Moves a selected member from one state to another; nil for a target that was none, or is none any more.
+  ///
+  /// - Returns: whether that changes anything.
+  mutating func moveSelected(_ number: Int, from old: GateMemberState?, to new: GateMemberState?) -> Bool {
+    guard old != new else { return false }
+    if let old { selected[old] -= 1 } else { numbers.set(number, to: true) }
+    if let new { selected[new] += 1 } else { numbers.set(number, to: false) }
+    return true
   }
 
-  /// The ids of members that are not up, the worst first, then by name.
-  ///
-  /// One pass over the members, because sorting ten thousand names would take milliseconds.
-  func worst(_ limit: Int) -> [String] {
-    guard counts.total > counts[.up] else { return [] }
-    var found: [(id: String, rank: Int)] = []
-    func isBefore(_ one: (id: String, rank: Int), _ other: (id: String, rank: Int)) -> Bool {
-      (other.rank, one.id) < (one.rank, other.id)
+  /// Removes all members but the named ones.
+  mutating func removeSelected() { (selected, numbers) = (GateCounts(), GateNumberSet()) }
+}
+
+/// Finds the worst of a gate's members, and then the first by their ids, in one pass: to sort ten thousand would take milliseconds.
+struct GateWorstMembers {
+  private var found: [(id: String, rank: Int)] = []
+
+  /// The ids in order.
+  var ids: [String] { found.map(\.id) }
+
+  /// Adds a member, if it is one of the worst ``GateStatus/missingLimit``.
+  mutating func add(_ id: String, _ state: GateMemberState) {
+    guard state != .up else { return }
+    let member = (id: id, rank: state.rank)
+    if found.count == GateStatus.missingLimit, let last = found.last {
+      guard Self.isBefore(member, last) else { return }
+      found.removeLast()
     }
-    for (id, state) in states where state != .up {
-      let member = (id: id, rank: state.rank)
-      if found.count == limit, let last = found.last {
-        guard isBefore(member, last) else { continue }
-        found.removeLast()
-      }
-      found.insert(member, at: found.firstIndex { isBefore(member, $0) } ?? found.endIndex)
-    }
-    return found.map(\.id)
+    found.insert(member, at: found.firstIndex { Self.isBefore(member, $0) } ?? found.endIndex)
+  }
+
+  private static func isBefore(_ one: (id: String, rank: Int), _ other: (id: String, rank: Int)) -> Bool {
+    (other.rank, one.id) < (one.rank, other.id)
   }
 }

@@ -10,20 +10,27 @@ struct GateTable {
     var labels: [String: String]
     var origin: TargetOrigin
     var state: GateMemberState
+
+    /// Whether the same gates select it as before.
+    func isSelected(as old: Target?) -> Bool { old?.labels == labels && old?.origin == origin }
   }
 
-  private var gates: [String: GateEntry] = [:]
-  private var index = GateIndex()
+  var gates: [String: GateEntry] = [:]
+  var index = GateIndex()
+  /// All registered targets while there are gates.
+  var targets = GateTargets()
   /// The gates to evaluate.
-  private var touched: Set<String> = []
+  var touched: Set<String> = []
   /// The gates that were too large and may not be any more, and when their members are counted again.
-  private var uncounted: Set<String> = []
+  var uncounted: Set<String> = []
   private var recountTime: Duration?
   /// The gates that wait until they may open.
   private var waiting: [String: Duration] = [:]
   /// The gates whose documents have changed since ``takeChanged()``.
   private var changed: Set<String> = []
   private var revision: UInt64 = 0
+  /// Whether nothing is decided, because a configuration is applied target by target.
+  private(set) var isHeld = false
   /// The gates of an earlier process that were not configured yet.
   private var restored: [String: RestoredGate] = [:]
 
@@ -31,14 +38,16 @@ struct GateTable {
   var isEmpty: Bool { gates.isEmpty }
   /// The number of gates.
   var count: Int { gates.count }
+  /// The number of targets that all gates name.
+  var nameCount: Int { gates.values.reduce(0) { $0 + $1.definition.targets.count } }
   /// The ids, in order.
   var ids: [String] { gates.keys.sorted() }
   /// The next time to decide; nil for none.
-  var nextDeadline: Duration? { (waiting.values + [recountTime].compactMap(\.self)).min() }
+  var nextDeadline: Duration? { isHeld ? nil : (waiting.values + [recountTime].compactMap(\.self)).min() }
 
   // MARK: - Gates
 
-  /// Adds or changes a gate, whose members follow by ``update(_:_:)``.
+  /// Adds or changes a gate.
   mutating func put(_ definition: GateDefinition, _ origin: TargetOrigin, at now: ScheduleMoment) {
     revision += 1
     let id = definition.id
@@ -50,6 +59,7 @@ struct GateTable {
     gates[id] = GateEntry(
       definition, origin, revision: revision, changes: old.map { $0.changes + 1 } ?? 0, state: state)
     index.insert(definition)
+    collectMembers(of: definition)
     touched.insert(id)
     changed.insert(id)
   }
@@ -59,11 +69,12 @@ struct GateTable {
     removeFromIndex(id)
     gates[id] = nil
     changed.insert(id)
+    if gates.isEmpty { targets = GateTargets() }
   }
 
   private mutating func removeFromIndex(_ id: String) {
     guard let gate = gates[id] else { return }
-    index.remove(gate.definition, members: gate.members.states.keys)
+    index.remove(gate.definition)
     for path in [\GateTable.touched, \.uncounted] { self[keyPath: path].remove(id) }
     waiting[id] = nil
   }
@@ -73,63 +84,13 @@ struct GateTable {
     gates[id].map { ($0.definition, $0.origin, $0.revision) }
   }
 
-  // MARK: - Members
-
-  /// Applies what has become of a target; nil when it is not registered any more.
-  mutating func update(_ id: String, _ target: Target?) {
-    guard !gates.isEmpty else { return }
-    for gate in index.gates(naming: id) where gates[gate]?.members.set(id, target?.state) == true {
-      touched.insert(gate)
-    }
-    let after = target.map { index.gates(selecting: id, $0) } ?? []
-    for gate in index.gates(with: id).subtracting(after) {
-      if gates[gate]?.members.set(id, nil) == true { touched.insert(gate) }
-      index.deselect(id, from: gate)
-    }
-    for gate in after { select(id, target?.state, for: gate) }
-    if target == nil { recountLater() }
-  }
-
-  /// Applies the state of a target whose definition is unchanged.
-  mutating func setState(_ id: String, _ state: GateMemberState) {
-    for gate in index.gates(naming: id).union(index.gates(with: id))
-    where gates[gate]?.members.set(id, state) == true { touched.insert(gate) }
-  }
-
-  /// Has the members of gates that are too large counted again, because one of them may have left.
-  mutating func recountLater() {
-    for (gate, entry) in gates where entry.isTooLarge { uncounted.insert(gate) }
-  }
-
-  private mutating func select(_ id: String, _ state: GateMemberState?, for gate: String) {
-    // The members are not held here, because a change would copy them.
-    guard gates[gate]?.isTooLarge == false, let count = gates[gate]?.members.states.count else { return }
-    guard count < Limits.gateMembers || gates[gate]?.members.states[id] != nil else {
-      for member in gates[gate]?.members.states.keys.map(\.self) ?? [] { index.deselect(member, from: gate) }
-      gates[gate]?.members.removeSelected()
-      gates[gate]?.isTooLarge = true
-      touched.insert(gate)
-      return
-    }
-    if gates[gate]?.members.set(id, state) == true { touched.insert(gate) }
-    index.select(id, for: gate)
-  }
-
-  /// Begins to count the members of gates that were too large; ``update(_:_:)`` follows for each target.
-  ///
-  /// - Returns: whether there are such gates, and it is time.
-  mutating func beginRecount(at now: Duration) -> Bool {
-    guard let time = recountTime, time <= now else { return false }
-    recountTime = nil
-    for gate in uncounted {
-      gates[gate]?.isTooLarge = false
-      touched.insert(gate)
-    }
-    defer { uncounted = [] }
-    return !uncounted.isEmpty
-  }
-
   // MARK: - Decisions
+
+  /// Decides nothing until ``release()``.
+  mutating func hold() { isHeld = true }
+
+  /// Decides again, at the next ``evaluate(all:machine:_:at:)``.
+  mutating func release() { isHeld = false }
 
   /// Decides about the gates whose members have changed, and those that wait for a time.
   ///
@@ -143,13 +104,28 @@ struct GateTable {
     all: Bool = false, machine: @autoclosure () -> ReachabilityStatus, _ causes: Set<Cause>,
     at now: ScheduleMoment
   ) -> [EngineGateChange] {
-    if !uncounted.isEmpty { recountTime = recountTime ?? now.uptime + Limits.gateRecount }
+    guard !isHeld else { return [] }
+    recount(at: now.uptime)
     let due = waiting.filter { $0.value <= now.uptime }.keys
     let ids = all ? Set(gates.keys) : touched.union(due)
     guard !ids.isEmpty else { return [] }
     defer { touched = [] }
     let machine = machine()
     return ids.sorted().compactMap { id in evaluate(id, machine, causes, at: now) }
+  }
+
+  /// Counts the members of gates that were too large, some time after one has left: it takes about a millisecond each.
+  private mutating func recount(at now: Duration) {
+    guard !uncounted.isEmpty else { return }
+    guard let time = recountTime, time <= now else {
+      recountTime = recountTime ?? now + Limits.gateRecount
+      return
+    }
+    for gate in uncounted {
+      if let definition = gates[gate]?.definition { collectMembers(of: definition) }
+      touched.insert(gate)
+    }
+    (uncounted, recountTime) = ([], nil)
   }
 
   private mutating func evaluate(
@@ -170,14 +146,6 @@ struct GateTable {
     return changed
   }
 
-  // MARK: - Reports
-
-  /// The report of a gate; nil when there is none.
-  func report(of id: String) -> GateReport? { gates[id]?.report }
-
-  /// The members of a gate with their states, by id; nil when there is no such gate.
-  func members(of id: String) -> [String: GateMemberState]? { gates[id]?.members.states }
-
   // MARK: - Restoring
 
   /// Keeps the gates of an earlier process until they are configured.
@@ -185,8 +153,8 @@ struct GateTable {
     for gate in gates { restored[gate.definition.id] = gate }
   }
 
-  /// The state of a gate in an earlier process; nil when it is configured, or when there was none.
-  func restoredState(of id: String) -> GateState? { restored[id]?.state }
+  /// A gate of an earlier process; nil when it is configured, or when there was none.
+  func restoredGate(_ id: String) -> RestoredGate? { restored[id] }
 
   /// The gates of an earlier process that were not configured yet, in order.
   var restoredGates: [RestoredGate] { restored.values.sorted { $0.definition.id < $1.definition.id } }

@@ -22,20 +22,16 @@ extension TargetRegistry {
         gates.setState(id, entry.gateState)
       }
     }
-    if isDefinition { gates.recountLater() }
     let causes = changes.reduce(into: Set<Cause>()) { $0.formUnion($1.causes) }
     return publish(changes, gates.evaluate(machine: monitor.snapshot.status, causes, at: now), at: now)
   }
 
   /// Decides about the gates whose time has come, or which the machine's status may have changed.
   mutating func advanceGates(at now: ScheduleMoment) -> @Sendable () -> Void {
-    guard !gates.isEmpty else { return {} }
+    guard !gates.isEmpty, !gates.isHeld else { return {} }
     let isMachineChanged = machineObserver.takeChange()
     let isDue = gates.nextDeadline.map { $0 <= now.uptime } ?? false
     guard isMachineChanged || isDue else { return {} }
-    if gates.beginRecount(at: now.uptime) {
-      for id in state.entries.keys { gates.update(id, gateTarget(id)) }
-    }
     return publish([], gates.evaluate(all: isMachineChanged, machine: monitor.snapshot.status, [], at: now), at: now)
   }
 
@@ -43,11 +39,14 @@ extension TargetRegistry {
     _ changes: [EngineTargetChange], _ gateChanges: [EngineGateChange], at now: ScheduleMoment
   ) -> @Sendable () -> Void {
     let changed = gates.takeChanged()
+    let observer = changed.isEmpty ? nil : gateObserver
+    // Before the events: a client that has received one gets the new document.
+    observer?.willPublish()
     let publish = monitor.record(changes, gateChanges, at: now.time)
-    guard !changed.isEmpty, let observe = observeGates else { return publish }
+    guard let observer else { return publish }
     return {
       publish()
-      observe(changed)
+      observer.didPublish(changed)
     }
   }
 
@@ -72,6 +71,9 @@ extension TargetRegistry {
       return (report, false, {})
     }
     guard old != nil || gates.count < GateSpec.Bounds.gates else { throw .tooMany }
+    // A change that adds no names is possible, also above the limit, to which those of the file may have led.
+    let more = definition.targets.count - (old?.definition.targets.count ?? 0)
+    guard more <= 0 || gates.nameCount + more <= GateSpec.Bounds.allTargets else { throw .tooManyNames }
     if let error = admitChange(by: account, at: now) { throw .refused(error) }
     let changes = changeGates([(definition, origin)], removing: [], [.configuration], at: now)
     guard let report = gates.report(of: definition.id) else { throw .refused(.missing) }
@@ -104,6 +106,7 @@ extension TargetRegistry {
   ///
   /// - Returns: the effects that remain.
   mutating func configureGates(_ definitions: [GateDefinition], at now: ScheduleMoment) -> @Sendable () -> Void {
+    gates.release()
     let ids = Set(definitions.map(\.id))
     let restored = gates.restoredGates
     let clients = restored.filter { $0.origin != .configuration && !ids.contains($0.definition.id) }
@@ -140,25 +143,25 @@ extension TargetRegistry {
       }
     }
     for id in removed { gates.remove(id) }
+    // They have not been followed without gates.
+    if gates.isEmpty, !definitions.isEmpty { for id in state.entries.keys { gates.update(id, gateTarget(id)) } }
     var before: [String: GateState] = [:]
-    var unchanged: Set<String> = []
+    var stored: [String: RestoredGate] = [:]
     for (definition, origin) in definitions {
       let id = definition.id
-      let stored = gates.restoredState(of: id)
-      if stored != nil { unchanged.insert(id) }
-      before[id] = stored ?? gates.report(of: id)?.status.state
+      stored[id] = gates.restoredGate(id)
+      before[id] = stored[id]?.state ?? gates.report(of: id)?.status.state
       gates.put(definition, origin, at: now)
-      let targets = definition.selection.isEmpty ? Array(definition.targets) : Array(state.entries.keys)
-      for target in targets { gates.update(target, gateTarget(target)) }
     }
     let ids = Set(definitions.map(\.0.id))
-    let decided = gates.evaluate(machine: monitor.snapshot.status, causes, at: now)
+    let decided = gates.evaluate(
+      all: machineObserver.takeChange(), machine: monitor.snapshot.status, causes, at: now)
     changes += decided.filter { !ids.contains($0.report.definition.id) }
-    for (definition, _) in definitions {
+    for (definition, origin) in definitions {
       guard let report = gates.report(of: definition.id) else { continue }
-      let old = before[definition.id]
-      if unchanged.contains(definition.id), old == report.status.state { continue }
-      changes.append(EngineGateChange(from: old, report: report, causes: causes))
+      // A gate that belongs to another origin now is stored again.
+      if let stored = stored[definition.id], stored.state == report.status.state, stored.origin == origin { continue }
+      changes.append(EngineGateChange(from: before[definition.id], report: report, causes: causes))
     }
     return changes
   }

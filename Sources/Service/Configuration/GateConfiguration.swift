@@ -18,6 +18,12 @@ struct GateConfiguration: Sendable {
     definitions = members.prefix(GateSpec.Bounds.gates).compactMap { member in
       Self.gate(member, "\(Self.key).\(ConfigurationError.truncated(member.name))", &reader)
     }
+    let names = definitions.reduce(0) { $0 + $1.targets.count }
+    if names > GateSpec.Bounds.allTargets {
+      reader.addError(
+        node, Self.key, "the gates name \(names) targets",
+        "at most \(GateSpec.Bounds.allTargets) are possible; select more by labels")
+    }
   }
 
   private static func gate(
@@ -26,16 +32,21 @@ struct GateConfiguration: Sendable {
     let before = reader.errors.count
     var spec = GateSpec(id: member.name)
     var nodes: [GateSpec.Field: YAMLNode] = [:]
+    var unreadable: Set<GateSpec.Field> = []
     for entry in reader.members(member.value, path, known: GateSpec.Field.allCases.map(\.rawValue)) {
       guard let field = GateSpec.Field(rawValue: entry.name) else { continue }
       nodes[field] = entry.value
+      let count = reader.errors.count
       decode(field, entry.value, "\(path).\(entry.name)", into: &spec, &reader)
+      if reader.errors.count > count { unreadable.insert(field) }
     }
-    guard reader.errors.count == before else { return nil }
+    let isReadable = reader.errors.count == before
     do throws(GateSpec.Faults) {
-      return try spec.definition()
+      let definition = try spec.definition(except: unreadable)
+      return isReadable ? definition : nil
     } catch {
-      for fault in error.faults {
+      // That the gate requires nothing may follow from an unknown key.
+      for fault in error.faults where isReadable || fault.field != nil || !TargetSpec.isID(spec.id) {
         let field = fault.field.map { "\(path).\($0.rawValue)" } ?? path
         reader.addError(fault.field.flatMap { nodes[$0] } ?? member.key, field, fault.problem, fault.hint)
       }

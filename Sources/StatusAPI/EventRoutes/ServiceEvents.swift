@@ -87,11 +87,8 @@ package final class ServiceEvents: Sendable {
     }
   }
 
-  /// Handles a change of the documents of gates.
-  func gatesChanged(_ ids: Set<String>) {
-    generation.advance()
-    gateWaiters.notifyLater(topics: ids.union([""]))
-  }
+  /// Notifies the requests that wait for a change of gates.
+  func gatesChanged(_ ids: Set<String>) { gateWaiters.notifyLater(topics: ids.union([""])) }
 
   private func body(
     _ media: MediaType, _ document: StateDocuments.Document, _ bytes: [UInt8]? = nil

@@ -24,19 +24,20 @@ enum GateDecoder {
     }
     var spec = GateSpec(id: id)
     var errors: [FieldError] = []
+    var unreadable: Set<GateSpec.Field> = []
     for member in members where !readOnlyFields.contains(member.name) {
-      if let problem = decode(member, into: &spec, id) {
-        errors.append(FieldError(pointer: FieldError.pointerSegment(member.name), detail: problem))
-      }
+      guard let problem = decode(member, into: &spec, id) else { continue }
+      errors.append(FieldError(pointer: FieldError.pointerSegment(member.name), detail: problem))
+      if let field = GateSpec.Field(rawValue: member.name) { unreadable.insert(field) }
     }
     do throws(GateSpec.Faults) {
-      let definition = try spec.definition()
+      let definition = try spec.definition(except: unreadable)
       if errors.isEmpty { return definition }
     } catch {
-      let known = Set(errors.map(\.pointer))
-      errors += error.faults.map {
+      // That the gate requires nothing may follow from an unknown field.
+      errors += error.faults.filter { errors.isEmpty || $0.field != nil }.map {
         FieldError(pointer: $0.field.map { "/\($0.rawValue)" } ?? "", detail: $0.description)
-      }.filter { !known.contains($0.pointer) && (known.isEmpty || !$0.pointer.isEmpty) }
+      }
     }
     throw TargetDecoder.InvalidFields(errors: errors)
   }
@@ -52,11 +53,11 @@ enum GateDecoder {
     switch field {
     case .machine: return decodeMachine(value, into: &spec)
     case .targets:
-      let targets = value.elements?.compactMap(\.string) ?? []
-      guard let elements = value.elements, elements.count == targets.count else {
-        return "expected an array of ids of targets, got \(value.kind)"
+      guard let elements = value.elements else { return "expected an array of ids of targets, got \(value.kind)" }
+      if let other = elements.first(where: { $0.string == nil }) {
+        return "expected an array of ids of targets, got an array with \(other.kind)"
       }
-      spec.targets = targets
+      spec.targets = elements.compactMap(\.string)
     case .select:
       guard let labels = value.members else { return "expected an object of strings, got \(value.kind)" }
       for label in labels {

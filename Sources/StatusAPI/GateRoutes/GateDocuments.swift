@@ -15,38 +15,56 @@ final class GateDocuments: Sendable {
     var isTagged: Bool
   }
 
-  private struct Key: Hashable {
-    var id: String
-    var form: Form
-  }
-
   private struct Made {
     var revision: UInt64
     var changes: UInt64
     var body: SharedResponseBody
   }
 
-  private let made = Locked<[Key: Made]>([:])
+  private struct State {
+    /// The documents by the ids of the gates.
+    var gates: [String: [Form: Made]] = [:]
+    /// The list, as text or as JSON, since the last change of a gate.
+    var lists: [Bool: SharedResponseBody] = [:]
+    /// The number of changes.
+    var changes = 0
+  }
+
+  /// The gates whose documents are kept: all of them, and some that were removed while a request read them.
+  private static let limit = 4 * GateSpec.Bounds.gates
+
+  private let state = Locked(State())
+  private let schedule: CheckSchedule
   private let epoch: String
 
   /// Makes the documents of a schedule's gates, and reports their changes to the events, which have the epoch of the tags.
   init(_ schedule: CheckSchedule, _ events: ServiceEvents) {
+    self.schedule = schedule
     epoch = events.tagEpoch
-    schedule.gates.observe { [weak self, weak events] ids in
-      self?.remove(ids)
+    schedule.gates.observe { [weak self, generation = events.generation] in
+      self?.state.withLock { state in
+        state.lists = [:]
+        state.changes += 1
+      }
+      generation.advance()
+    } didPublish: { [weak self, weak events] ids in
+      self?.state.withLock { state in
+        for id in ids { state.gates[id] = nil }
+      }
       events?.gatesChanged(ids)
     }
   }
 
-  private func remove(_ ids: Set<String>) { made.withLock { made in made = made.filter { !ids.contains($0.key.id) } } }
-
   /// Returns the document of a gate.
   func document(_ report: GateReport, _ form: Form) -> SharedResponseBody {
-    let key = Key(id: report.definition.id, form: form)
-    let known = made.withLock { $0[key] }
+    let id = report.definition.id
+    let known = state.withLock { $0.gates[id]?[form] }
     if let known, known.revision == report.revision, known.changes == report.changes { return known.body }
     let body = make(report, form)
-    made.withLock { $0[key] = Made(revision: report.revision, changes: report.changes, body: body) }
+    state.withLock { state in
+      if state.gates.count >= Self.limit { state.gates = [:] }
+      state.gates[id, default: [:]][form] = Made(revision: report.revision, changes: report.changes, body: body)
+    }
     return body
   }
 
@@ -75,8 +93,17 @@ final class GateDocuments: Sendable {
   }
 
   /// Returns the list of gates.
-  func list(_ reports: [GateReport], isText: Bool) -> SharedResponseBody {
-    let documents = reports.map { JSON.object(Self.whole($0)) }
+  func list(isText: Bool) -> SharedResponseBody {
+    let (known, changes) = state.withLock { ($0.lists[isText], $0.changes) }
+    if let known { return known }
+    let body = makeList(isText: isText)
+    // One that is older than a change is not kept.
+    state.withLock { if $0.changes == changes { $0.lists[isText] = body } }
+    return body
+  }
+
+  private func makeList(isText: Bool) -> SharedResponseBody {
+    let documents = schedule.gates.reports.map { JSON.object(Self.whole($0)) }
     let bytes =
       isText
       ? documents.flatMap { Array(((GateDocument.line($0) ?? "") + "\n").utf8) }

@@ -7,10 +7,6 @@ internal import ReachabilityChecks
 enum GateRoutes {
   static let all = [list, get, put, delete, members]
 
-  /// The default and maximum number of members per page.
-  private static let defaultLimit = 100
-  private static let limitMaximum = 1_000
-
   static let list = NodeRoute(
     pattern: "/gates", parameters: ["wait"], mediaTypes: [.json, .text], isCacheable: true,
     summary: "the gates with their states"
@@ -18,7 +14,7 @@ enum GateRoutes {
     let service = context.service
     let isText = context.media == .text
     return try ConditionalRequest(context.routed).reply(waitingOn: service.events.gateWaiters) {
-      HTTPResponse(shared: service.gateDocuments.list(service.schedule.gates.reports, isText: isText))
+      HTTPResponse(shared: service.gateDocuments.list(isText: isText))
     }
   }
 
@@ -33,17 +29,20 @@ enum GateRoutes {
     }
     let service = context.service
     guard let present = service.schedule.gates.report(of: id) else { throw Problem(unknownGate: id) }
-    let form = GateDocuments.Form(
-      isText: context.media == .text, isRedacted: !context.routed.isPermitted(.read), isTagged: required == nil)
+    // Read for each response, because the token may have been removed during a wait.
+    let form: @Sendable () -> GateDocuments.Form = {
+      GateDocuments.Form(
+        isText: context.media == .text, isRedacted: !context.routed.isPermitted(.read), isTagged: required == nil)
+    }
     // Conditions and waits are for clients that have the state; a probe must have an answer now (RFC 9110 §13.2.1).
     if required != nil {
-      var response = HTTPResponse(shared: service.gateDocuments.document(present, form))
+      var response = HTTPResponse(shared: service.gateDocuments.document(present, form()))
       if present.status.state != .open { response.status = 503 }
       return .now(response)
     }
     return try ConditionalRequest(context.routed).reply(waitingOn: service.events.gateWaiters, topic: id) {
       guard let report = service.schedule.gates.report(of: id) else { return context.answer(Problem(unknownGate: id)) }
-      return HTTPResponse(shared: service.gateDocuments.document(report, form))
+      return HTTPResponse(shared: service.gateDocuments.document(report, form()))
     }
   }
 
@@ -92,41 +91,20 @@ enum GateRoutes {
     queueing: .whenLarge, summary: "the members of a gate with their states"
   ) { (context) throws(Problem) in
     let id = try id(context)
-    let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
-    let cursor = context.query["cursor"]
-    if let cursor, !TargetSpec.isID(cursor) {
-      throw Problem(.badRequest, "invalid cursor \(cursor.prefix(80).debugDescription); use the URL of the Link header")
-    }
-    let states = try states(context.query["state"])
+    let page = try TargetPage(context)
+    let states = try context.routed.values("state", of: GateMemberState.self)
     guard let members = context.service.schedule.gates.members(of: id) else { throw Problem(unknownGate: id) }
     let found = members.filter { member in
-      cursor.map { member.key > $0 } ?? true && states.contains(member.value)
-    }.sorted { $0.key < $1.key }
-    let next = found.count > limit ? found[limit - 1].key : nil
-    let elements = found.prefix(limit).map { member in
-      JSON.members(["id": .string(member.key), "state": .string(member.value.rawValue)])
+      page.cursor.map { member.id > $0 } ?? true && states?.contains(member.state) ?? true
+    }.sorted { $0.id < $1.id }
+    let next = found.count > page.limit ? found[page.limit - 1].id : nil
+    let elements = found.prefix(page.limit).map { member in
+      JSON.members(["id": .string(member.id), "state": .string(member.state.rawValue)])
     }
     var headers = RepresentationHeaders.headers(.json)
-    if let next {
-      let state = context.query["state"].map { "state=\($0)&" } ?? ""
-      headers["Link"] = "</gates/\(id)/members?\(state)limit=\(limit)&cursor=\(next)>; rel=\"next\""
-    }
+    if let next { headers["Link"] = page.link("/gates/\(id)/members", after: next, keeping: ["state"], context) }
     let body = JSON.members(["members": .array(elements), "next": .text(next)])
     return .now(HTTPResponse(headers: headers, body: .bytes(body.bytes + [0x0a])))
-  }
-
-  private static func states(_ text: String?) throws(Problem) -> Set<GateMemberState> {
-    guard let text else { return Set(GateMemberState.allCases) }
-    var states: Set<GateMemberState> = []
-    for word in ListParameter.words(text) {
-      guard let state = GateMemberState(rawValue: String(word)) else {
-        let known = GateMemberState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(
-          .badRequest, "unknown state \(String(word.prefix(80)).debugDescription); one of \(known) is required")
-      }
-      states.insert(state)
-    }
-    return states
   }
 
   private static func id(_ context: RequestContext) throws(Problem) -> String { try context.gateID() }
@@ -158,6 +136,11 @@ extension Problem {
     case .refused(let refusal): self.init(refusal, id)
     case .tooMany:
       self.init(.quotaExceeded, "there are \(GateSpec.Bounds.gates) gates, as many as possible; remove one")
+    case .tooManyNames:
+      self.init(
+        .quotaExceeded,
+        "the gates would name more than \(GateSpec.Bounds.allTargets) targets; select targets by labels, or remove a gate"
+      )
     }
   }
 }

@@ -2,12 +2,10 @@ internal import HTTPRouting
 internal import History
 internal import JSONFormat
 internal import ReachabilityChecks
-internal import TextSyntax
 
 /// `/uptime` and `/targets/{id}/uptime`.
 enum UptimeRoutes {
   /// The default and maximum number of targets per page.
-  private static let defaultLimit = 100
   private static let limitMaximum = 10_000
 
   static let target = NodeRoute(
@@ -89,17 +87,13 @@ enum UptimeRoutes {
     let history = try context.history()
     let now = history.time.wall
     let parameter = try UptimeWindowParameter(context)
-    let limit = try ListLimit.parse(context.query["limit"], defaultLimit, limitMaximum)
+    let page = try TargetPage(context, maximum: limitMaximum)
     let labels = try TargetLabelSelector.parse(context.query["label"])
-    let cursor = context.query["cursor"]
-    if let cursor, !TargetSpec.isID(cursor) {
-      throw Problem(.badRequest, "invalid cursor \(cursor.prefix(80).debugDescription); use the URL of the Link header")
-    }
-    let reports = context.service.targets.schedule.reports(after: cursor, limit: limit + 1) { report in
+    let reports = context.service.targets.schedule.reports(after: page.cursor, limit: page.limit + 1) { report in
       labels.allSatisfy { $0.matches(report.definition) }
     }
-    let ids = reports.prefix(limit).map(\.definition.id)
-    let next = reports.count > limit ? ids.last : nil
+    let ids = reports.prefix(page.limit).map(\.definition.id)
+    let next = reports.count > page.limit ? ids.last : nil
     return context.reply(
       history,
       { (reader) throws(StoreQueryError) -> Result<(Range<Int64>, [UptimeSummary]), Problem> in
@@ -113,21 +107,23 @@ enum UptimeRoutes {
       },
       { result in
         switch result {
-        case .success(let (range, summaries)): list(context, ids, range, summaries, limit: limit, next)
+        case .success(let (range, summaries)): list(context, ids, range, summaries, page, next)
         case .failure(let problem): context.answer(problem)
         }
       })
   }
 
   private static func list(
-    _ context: RequestContext, _ ids: [String], _ range: Range<Int64>, _ summaries: [UptimeSummary], limit: Int,
-    _ next: String?
+    _ context: RequestContext, _ ids: [String], _ range: Range<Int64>, _ summaries: [UptimeSummary],
+    _ page: TargetPage, _ next: String?
   ) -> HTTPResponse {
     let targets = zip(ids, summaries).map { id, summary in
       JSON.object([.init(name: "id", value: .string(id))] + HistoryRepresentation.uptime(summary))
     }
     var headers = RepresentationHeaders.headers(.json)
-    if let next { headers["Link"] = "<\(link(context, limit, next))>; rel=\"next\"" }
+    if let next {
+      headers["Link"] = page.link("/uptime", after: next, keeping: ["window", "timeZone", "label"], context)
+    }
     let members =
       Self.range(range) + [
         .init(name: "targets", value: .array(targets)), .init(name: "next", value: .text(next)),
@@ -145,14 +141,5 @@ enum UptimeRoutes {
     return references.map { reference in
       (reference == nil ? nil : found.next()) ?? UptimeStep.unmonitored(in: UptimeWindow(range))[0].summary
     }
-  }
-
-  private static func link(_ context: RequestContext, _ limit: Int, _ next: String) -> String {
-    var items = ["limit=\(limit)", "cursor=\(next)"]
-    for name in ["label", "timeZone", "window"] {
-      guard let value = context.query[name] else { continue }
-      items.insert("\(name)=\(PercentEncoding.encoded(value))", at: 0)
-    }
-    return "/uptime?" + items.joined(separator: "&")
   }
 }

@@ -3,25 +3,21 @@ internal import EventStreams
 internal import JSONFormat
 internal import HTTPRouting
 internal import ReachabilityChecks
-internal import TextSyntax
 
 /// A page of the list of registered targets, as selected by the query of `GET /targets`.
 package struct TargetListQuery {
   /// The default and maximum number of targets per page.
-  package static let defaultLimit = 100
-  package static let limitMaximum = 1_000
+  package static let defaultLimit = TargetPage.defaultLimit
+  package static let limitMaximum = TargetPage.limitMaximum
 
   private let selection: TargetSelection
-  private let limit: Int
-  private let cursor: String?
+  private let page: TargetPage
+  private var limit: Int { page.limit }
+  private var cursor: String? { page.cursor }
 
   init(_ context: RequestContext) throws(Problem) {
     selection = try TargetSelection(context)
-    limit = try ListLimit.parse(context.query["limit"], Self.defaultLimit, Self.limitMaximum)
-    cursor = context.query["cursor"]
-    if let cursor, !TargetSpec.isID(cursor) {
-      throw Problem(.badRequest, "invalid cursor \(cursor.prefix(80).debugDescription); use the URL of the Link header")
-    }
+    page = try TargetPage(context)
   }
 
   /// Returns the current page.
@@ -29,13 +25,13 @@ package struct TargetListQuery {
     let visibility = TargetVisibility(context.routed)
     let last = context.service.events.lastEvent
     let reports = reports(context)
-    let page = reports.prefix(limit)
-    let next = reports.count > limit ? page.last?.definition.id : nil
+    let shown = reports.prefix(limit)
+    let next = reports.count > limit ? shown.last?.definition.id : nil
     var headers = RepresentationHeaders.ofTargets(context.media)
     headers["ETag"] = tag(reports, visibility, context)
     headers["Last-Event-ID"] = last.description
-    if let next { headers["Link"] = "<\(link(context, next))>; rel=\"next\"" }
-    return HTTPResponse(headers: headers, body: .bytes(body(page, next, visibility, context)))
+    if let next { headers["Link"] = page.link("/targets", after: next, keeping: ["state", "label"], context) }
+    return HTTPResponse(headers: headers, body: .bytes(body(shown, next, visibility, context)))
   }
 
   private func body(
@@ -87,18 +83,6 @@ package struct TargetListQuery {
   /// Returns the targets of the page, and one more if there is a next page.
   private func reports(_ context: RequestContext) -> [TargetReport] {
     context.service.targets.schedule.reports(after: cursor, limit: limit + 1, where: selection.isSelected)
-  }
-
-  // MARK: - Pagination
-
-  /// Returns the URL of the next page with the same selection.
-  private func link(_ context: RequestContext, _ next: String) -> String {
-    var items = ["limit=\(limit)", "cursor=\(next)"]
-    for name in ["label", "state"] {
-      guard let value = context.query[name] else { continue }
-      items.insert("\(name)=\(PercentEncoding.encoded(value))", at: 0)
-    }
-    return "/targets?" + items.joined(separator: "&")
   }
 }
 

@@ -7,7 +7,7 @@ struct TargetSelection: Hashable {
   private let labels: Set<TargetLabelSelector>
 
   init(_ context: RequestContext) throws(Problem) {
-    states = try Self.states(context.query["state"])
+    states = try context.routed.values("state") ?? []
     labels = try TargetLabelSelector.parse(context.query["label"])
   }
 
@@ -16,18 +16,4 @@ struct TargetSelection: Hashable {
   }
 
   func isSelected(_ state: TargetState) -> Bool { states.isEmpty || states.contains(state) }
-
-  private static func states(_ text: String?) throws(Problem) -> Set<TargetState> {
-    guard let text else { return [] }
-    var states: Set<TargetState> = []
-    for word in ListParameter.words(text) {
-      guard let state = TargetState(rawValue: String(word)) else {
-        let known = TargetState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(
-          .badRequest, "unknown state \(String(word.prefix(80)).debugDescription); expected one of \(known)")
-      }
-      states.insert(state)
-    }
-    return states
-  }
 }

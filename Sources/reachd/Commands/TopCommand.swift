@@ -53,6 +53,12 @@ struct TopCommand: AsyncParsableCommand {
     guard state.machine != nil, state.replaceTargets(try answer("/targets/overview")) else {
       throw ClientOptions.undetermined("the response is not from reachd")
     }
+    // A service before 0.2 has no gates.
+    if let response = try? client.send("/gates", accept: "application/json", source), response.status == 200,
+      let gates = try? JSON.parse(response.body)
+    {
+      state.replaceGates(gates)
+    }
     var fleet: [TopTargetEntry] = []
     try client.forEachFleetPage(source) { page, _ in
       fleet += (page["targets"]?.elements ?? []).compactMap(TopTargetEntry.init(fleet:))

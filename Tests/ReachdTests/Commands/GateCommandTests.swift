@@ -124,6 +124,17 @@ import Testing
       let (end, _, errors) = try Program.run(["config", "check", "--config", "/dev/stdin"], input: text + "\n")
       #expect(end == .exited(78) && errors.contains(message), "\(text): \(errors)")
     }
+    let several = """
+      gates: { app: { target: [db], openAfter: 25h, paused: open, machine: { type: x } }, Late: { select: [a], atLeast: 0 } }
+
+      """
+    let (_, _, errors) = try Program.run(["config", "check", "--config", "/dev/stdin"], input: several)
+    for message in [
+      "gates.app.target: unknown key", "gates.app.openAfter: ", "gates.app.paused: ", "gates.app.machine.type: unknown",
+      "gates.Late: ", "gates.Late.select: ", "gates.Late.atLeast: \"0\" is not a number",
+    ] { #expect(errors.contains(message), "\(message): \(errors)") }
+    // What follows from another error is not one of its own.
+    for text in ["requires nothing", "no selected targets"] { #expect(!errors.contains(text), "\(errors)") }
     #expect(try Program.run(["config", "check", "--config", "/dev/stdin"], input: "gates: {}\n").end == .exited(0))
   }
 
@@ -140,6 +151,29 @@ import Testing
     #expect(try gate(reloadable.service)["reason"]?.text == "notRegistered")
     #expect(try gate(reloadable.service, "new")["reason"]?.text == "noMembers")
     #expect(eventually { reloadable.service.child.errors.contains("a gate names targets that do not exist") })
+  }
+
+  /// Neither the removal of a target that a gate does not name any more, nor new labels, close it for a moment.
+  @Test func reloadTakesEffectAsAWhole() throws {
+    let old = """
+      targets: [{ id: a, target: 'route://127.0.0.1', labels: { tier: old } }, { id: b, target: 'route://127.0.0.2' }]
+      gates: { named: { targets: [a, b] }, selected: { select: { tier: old } } }
+
+      """
+    let reloadable = try ReloadableService(old)
+    for id in ["named", "selected"] { try wait(reloadable.service, id, toBe: "open") }
+    try reloadable.reload(
+      """
+      targets: [{ id: a, target: 'route://127.0.0.1', labels: { tier: new } }]
+      gates: { named: { targets: [a] }, selected: { select: { tier: new } } }
+
+      """)
+    for id in ["named", "selected"] { #expect(try gate(reloadable.service, id)["state"]?.text == "open") }
+    let events = try Program.shell(
+      "curl -s -H 'Accept: application/json' '\(reloadable.service.url)/events?types=gate'"
+    ).output
+    #expect(events.contains("\"from\":\"open\",\"to\":\"open\""), "\(events)")
+    #expect(!events.contains("\"from\":\"open\",\"to\":\"closed\""), "\(events)")
   }
 
   // MARK: - Restarts

@@ -139,6 +139,47 @@ import Testing
     }
   }
 
+  @Test func listIsMadeOnceAfterAChange() throws {
+    for id in ["a", "b"] { _ = try service.send("PUT", "/gates/\(id)", #"{"targets": ["db"]}"#) }
+    func list() -> SharedResponseBody { service.service.gateDocuments.list(isText: false) }
+    let first = list()
+    #expect(list() === first)
+    try target("db")
+    for id in ["a", "b"] { try wait(id, toBe: "open") }
+    #expect(list() !== first && String(decoding: list().bytes, as: UTF8.self).contains("\"open\""))
+    _ = try service.send("DELETE", "/gates/a")
+    #expect(try service.ask("/gates").object()["gates"].flatMap { $0 as? [Any] }?.count == 1)
+  }
+
+  @Test func aPollShowsWhatItsClientMaySeeAtTheEnd() throws {
+    let (old, new) = (try AccessPolicyTests.token("a", [.admin]), try AccessPolicyTests.token("b", [.admin]))
+    let rules = AccessPolicy.Rules(reads: .token, checks: .token)
+    func replace(_ tokens: [AccessToken], gatesAreOpen: Bool) {
+      service.service.replaceAccess(
+        AccessPolicy(listeners: [rules], tokens: tokens, gatesAreOpen: gatesAreOpen))
+    }
+    replace([old.configured, new.configured], gatesAreOpen: true)
+    #expect(try service.send("PUT", "/gates/app", #"{"targets": ["secret"]}"#, new.headers).status == 201)
+    func park(_ headers: HTTPHeaders) throws -> ParkedRequest {
+      var headers = headers
+      headers["If-None-Match"] = try service.ask("/gates/app", headers).headers["ETag"]
+      return try service.park("/gates/app?wait=1m", headers)
+    }
+    let (revoked, kept, anonymous) = (try park(old.headers), try park(new.headers), try park([:]))
+    replace([new.configured], gatesAreOpen: true)
+    #expect(try service.send("PUT", "/gates/app", #"{"targets": ["secret2"]}"#, new.headers).status == 200)
+    let answers = (try revoked.waitForAnswer(), try kept.waitForAnswer(), try anonymous.waitForAnswer())
+    #expect(answers.0.status == 200 && !answers.0.text.contains("secret"), "\(answers.0.text)")
+    #expect(answers.1.status == 200 && answers.1.text.contains("secret2"))
+    #expect(answers.2.status == 200 && !answers.2.text.contains("secret"))
+    for request in [revoked, kept, anonymous] { request.end() }
+    let (closed, stays) = (try park([:]), try park(new.headers))
+    replace([new.configured], gatesAreOpen: false)
+    #expect(try closed.waitForAnswer().status == 401)
+    #expect(stays.answer == nil)
+    for request in [closed, stays] { request.end() }
+  }
+
   @Test func membersArePaged() throws {
     for id in ["a", "b", "c"] { try target(id, #", "labels": {"tier": "backend"}"#) }
     try target("d")
@@ -153,41 +194,10 @@ import Testing
     #expect(second["next"] is NSNull)
     let missing = try service.ask("/gates/app/members?state=notRegistered").object()["members"] as? [[String: String]]
     #expect(missing == [["id": "x", "state": "notRegistered"]])
+    let selected = try service.ask("/gates/app/members?limit=1&state=up,starting,notRegistered")
+    #expect(selected.headers["Link"]?.contains("state=up,starting,notRegistered&") == true)
     #expect(try service.problem("/gates/app/members?state=open") == "badRequest")
     #expect(try service.problem("/gates/none/members") == "notFound")
-  }
-
-  @Test(arguments: [
-    ("{}", ""), ("[]", ""), (#"{"targets": []}"#, ""), (#"{"targets": "db"}"#, "/targets"),
-    (#"{"targets": ["DB"]}"#, "/targets"), (#"{"targets": [1]}"#, "/targets"), (#"{"machine": "up"}"#, "/machine"),
-    (#"{"machine": {"connectionType": "lte"}}"#, "/machine"), (#"{"machine": {}}"#, "/machine"),
-    (#"{"machine": true}"#, "/machine"), (#"{"select": {"tier": 1}}"#, "/select"),
-    (#"{"select": {"": "x"}}"#, "/select"),
-    (#"{"select": ["tier"]}"#, "/select"), (#"{"select": {"a": "b"}, "atLeast": 0}"#, "/atLeast"),
-    (#"{"select": {"a": "b"}, "atLeast": "0%"}"#, "/atLeast"),
-    (#"{"select": {"a": "b"}, "atLeast": "101%"}"#, "/atLeast"),
-    (#"{"select": {"a": "b"}, "atLeast": true}"#, "/atLeast"), (#"{"targets": ["a"], "atLeast": 1}"#, "/atLeast"),
-    (#"{"targets": ["a"], "clients": true}"#, "/clients"), (#"{"targets": ["a"], "clients": 1}"#, "/clients"),
-    (#"{"targets": ["a"], "openAfter": "25h"}"#, "/openAfter"), (#"{"targets": ["a"], "openAfter": 5}"#, "/openAfter"),
-    (#"{"targets": ["a"], "openAfter": "-1s"}"#, "/openAfter"), (#"{"targets": ["a"], "paused": true}"#, "/paused"),
-    (#"{"targets": ["a"], "paused": "open"}"#, "/paused"), (#"{"target": ["a"]}"#, "/target"),
-    (#"{"targets": ["a"], "id": "other"}"#, "/id"),
-  ])
-  func invalidDefinitionsAreRefused(body: String, pointer: String) throws {
-    let answer = try service.send("PUT", "/gates/app", body)
-    #expect(answer.status == 422, "\(answer.text)")
-    #expect(try answer.pointers() == [pointer], "\(answer.text)")
-    #expect(try service.ask("/gates/app").status == 404)
-  }
-
-  @Test func numberOfGatesIsLimited() throws {
-    for number in 0..<GateSpec.Bounds.gates {
-      _ = try service.send("PUT", "/gates/g\(number)", #"{"machine": "reachable"}"#)
-    }
-    let refused = try service.send("PUT", "/gates/more", #"{"machine": "reachable"}"#)
-    #expect(refused.status == 403)
-    #expect(try refused.object()["code"] as? String == "quotaExceeded")
-    #expect(try service.send("PUT", "/gates/g0", #"{"targets": ["a"]}"#).status == 200)
   }
 
   @Test func gatesOfTheFileBelongToIt() throws {
