@@ -130,7 +130,7 @@ def scroll(service, browser, report):
     def measure(name, url, rate, bar, count=None):
         with browser.open(url) as page:
             if count:
-                expect(page.locator(".scroller")).to_have_attribute("aria-rowcount", str(count), timeout=LIMIT_MS)
+                expect(page.locator(".scroller")).to_have_attribute("aria-rowcount", str(count + 1), timeout=LIMIT_MS)
             session = page.context.new_cdp_session(page)
             session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
             page.evaluate("""() => {

@@ -219,7 +219,7 @@ def hangs_on_a_wall(service, browser):
         expect(page.locator(".scroller")).to_have_attribute("aria-rowcount", str(20 + 1))
         for hidden in (".tools", ".timeline", "header .buttons", ".row .chart"):
             check(page.locator(hidden).first.is_hidden(), f"{hidden} is shown on a wall")
-        size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.row .id')).fontSize)")
+        size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('.rows .row .id')).fontSize)")
         check(size >= 24, f"the type has {size} px")
 
 

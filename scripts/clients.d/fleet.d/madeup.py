@@ -18,7 +18,7 @@ def votes(**counts):
 def agents():
     return [{"id": f"edge-{ZONES[number % len(ZONES)]}-{number:03}.prod.example", "zone": ZONES[number % len(ZONES)],
              "state": "present", "since": SINCE, "labels": {}, "address": None, "version": "0", "outbox": 0, "awaitingBase": False,
-             "gaps": 0, "cells": votes(up=TARGETS), "reached": {"verdict": "up", "votes": votes(up=AGENTS - 1), "downFrom": []}}
+             "gaps": 0, "cells": votes(up=TARGETS), "reached": {"verdict": "up", "votes": {"assigned": AGENTS - 1, **votes(up=AGENTS - 1)}, "downFrom": []}}
             for number in range(AGENTS)]
 
 

@@ -34,7 +34,7 @@ export class FilterBar {
       this.#chips.set(state, { button, number });
     }
     this.#grouping = grouping && h("select", {
-      "aria-label": grouping.label, title: grouping.label, class: "grouping", onchange: () => { this.folded = new Set(); onChange(); },
+      "aria-label": grouping.label, title: grouping.label, class: "grouping", hidden: true, onchange: () => { this.folded = new Set(); onChange(); },
     }, h("option", { value: "" }, grouping.none));
     this.element = h("div", { class: "tools" }, this.search, this.#suggestions,
       h("div", { class: "chips", role: "group", "aria-label": title }, [...this.#chips.values()].map(({ button }) => button)),

@@ -49,7 +49,8 @@ export function agentRow(agent) {
   // Narrow windows have no titles of columns.
   const labelled = (name) => ({ "data-label": fleetText(name) });
   const reached = agent.reached === null ? h("td", { class: "muted", ...labelled("reached") }, "–")
-    : h("td", { class: `state ${agent.reached.verdict}`, ...labelled("reached") }, verdictText(agent.reached.verdict));
+    : h("td", { class: `state ${agent.reached.verdict}`, ...labelled("reached") }, verdictText(agent.reached.verdict), " ",
+      h("span", { class: "muted" }, fleetText("countOf", { count: agent.reached.votes.up, of: agent.reached.votes.assigned })));
   return h("tr", { "data-id": agent.id },
     glyphed(agent.state === "present" ? "up" : "unknown", agent.state, "agentStates"),
     h("th", { scope: "row" }, agent.id, " ", h("span", { class: "url muted small" }, agent.address ?? "")),

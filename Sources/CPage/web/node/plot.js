@@ -116,8 +116,10 @@ function drawFailures({ context, palette, width, height, bottom, step, x }, poin
 function drawTimes({ context, palette, width, span }, whole, isEmpty) {
   if (isEmpty) label(context, palette, text("onlyFailures"), 2, 12);
   for (const [part, align] of [[0, "left"], [0.5, "center"], [1, "right"]]) {
-    const time = part === 1 ? text("present") : clock(now() - span * (1 - part), true, span > DAY);
-    label(context, palette, time, width * part, whole - 3, align);
+    const time = now() - span * (1 - part);
+    // Within a day the time alone, else the month and the day.
+    const short = span > DAY ? clock(time, true, true).slice("2026-".length) : clock(time, true).split(" ").at(-1);
+    label(context, palette, part === 1 ? text("present") : short, width * part, whole - 3, align);
   }
 }
 

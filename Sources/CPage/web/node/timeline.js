@@ -23,7 +23,8 @@ export class Timeline {
     type: "search", placeholder: text("filterEvents"), "aria-label": text("filterEvents"), autocomplete: "off", spellcheck: "false",
     oninput: () => this.#refresh(),
   });
-  #rendered = [];
+  /** The keys of the lines that are shown; null if all must be drawn. */
+  #rendered = null;
   #day = "";
   element = h("aside", { class: "timeline", "aria-labelledby": "timeline-title", tabindex: "-1" },
     h("div", { class: "timeline-head" }, h("h2", { id: "timeline-title" }, text("timeline")), this.#type), this.#search, this.#empty, this.#list, this.#zone);
@@ -31,7 +32,7 @@ export class Timeline {
   constructor(model) { this.#model = model; }
 
   #refresh() {
-    this.#rendered = [];
+    this.#rendered = null;
     this.render();
   }
 
@@ -45,14 +46,14 @@ export class Timeline {
     const day = clock(now(), true, true);
     if (day !== this.#day) {
       this.#day = day;
-      this.#rendered = [];
+      this.#rendered = null;
       setText(this.#zone, text("timesIn", { zone: timeZone() }));
     }
     // A burst is the same as long as its first and its last event are.
     const keyOf = (line) => line.items ? `${line.items.length} ${line.items[0].id} ${line.items.at(-1).id}` : line;
     const keys = lines.map(keyOf);
-    if (keys.length === this.#rendered.length && keys.every((key, index) => key === this.#rendered[index])) return;
-    const known = new Map(this.#rendered.map((key, index) => [key, this.#list.children[index]]));
+    if (keys.length === this.#rendered?.length && keys.every((key, index) => key === this.#rendered[index])) return;
+    const known = new Map((this.#rendered ?? []).map((key, index) => [key, this.#list.children[index]]));
     this.#rendered = keys;
     this.#list.replaceChildren(...lines.map((line, index) => known.get(keys[index]) || (line.items ? burstItem(line.items) : eventItem(line))));
     setText(this.#empty, lines.length > 0 || !model.isLoaded ? "" : text(model.timeline.length > 0 ? "noMatchingEvents" : "noEvents"));
