@@ -29,6 +29,9 @@ enum Terminal {
   @discardableResult
   static func writeError(_ text: some StringProtocol) -> Bool { log(errorPriority + String(text).withoutControls) }
 
+  /// Writes one line for a reader to standard error that is no error.
+  static func writeNote(_ text: some StringProtocol) { _ = log(String(text).withoutControls) }
+
   /// What a line begins with that the journal receives as an error; empty for any other reader.
   private static let errorPriority = JournalStream.isStandardError(ProcessEnvironment.all) ? "<3>" : ""
 

@@ -412,6 +412,10 @@ def shows_progress(service):
         check(titles and rows, f"no table: {lines}")
         check(rows[0].index("target:closed") == titles[0].index("SUBJECT"), f"not aligned: {lines}")
         check(" down" in rows[-1] and b"\x1b[31mdown" in shell.bytes, f"no state: {lines}")
+        status, lines = shell.run(f"{BINARY} history --url {service.url} --subject target:none")
+        check(status == 0 and "no transitions since 1h" in lines, f"an empty history says nothing: {lines}")
+        status, lines = shell.run(f"{BINARY} history --url {service.url} --subject target:none 2>/dev/null")
+        check(status == 0 and not any("transitions" in line for line in lines), f"standard output has more than entries: {lines}")
 
 
 CONFIGURATION = """\

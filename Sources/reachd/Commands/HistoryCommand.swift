@@ -70,8 +70,10 @@ struct HistoryCommand: ParsableCommand {
       let printed = json ? items.map { String(decoding: $0.bytes, as: UTF8.self) } : table?.lines(items) ?? lines
       for line in printed { Terminal.line(line) }
       cursor = page["next"]?.string
-      if cursor == nil { return }
+      if cursor == nil { break }
     }
+    // Standard output has entries only.
+    if let table, table.isEmpty { Terminal.writeNote("no transitions\(until == nil ? " since \(since)" : "")") }
   }
 }
 
@@ -83,6 +85,8 @@ private struct HistoryTable {
   private var table = TextTable(HistoryFormatter.titles, Glyphs(ProcessEnvironment.all))
   private let isColored: Bool
   private var hasTitles = false
+  /// Whether no entry was printed.
+  var isEmpty: Bool { !hasTitles }
 
   init(isColored: Bool) { self.isColored = isColored }
 

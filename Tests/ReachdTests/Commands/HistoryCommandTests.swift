@@ -49,6 +49,27 @@ import Testing
     #expect(output == "up db tcp://a:1 since T 99.99 % 1 outage\npaused x tcp://b:1 since T unknown 0 outages\n")
   }
 
+  @Test(arguments: [
+    (#""outages":0,"endedOutages":0,"seconds":{"up":0,"down":60}"#, "0.00 % 1 outage"),
+    (#""outages":0,"endedOutages":0,"seconds":{"up":0,"down":0.5}"#, "0.00 % 1 outage"),
+    (#""outages":1,"endedOutages":2,"seconds":{"up":9,"down":60}"#, "0.00 % 2 outages"),
+    (#""outages":3,"endedOutages":2,"seconds":{"up":9,"down":60}"#, "0.00 % 3 outages"),
+    (#""outages":0,"endedOutages":0,"seconds":{"up":9,"down":0}"#, "0.00 % 0 outages"),
+    (#""outages":0,"endedOutages":0,"seconds":{"up":9,"down":0.0}"#, "0.00 % 0 outages"),
+  ])
+  func anOutageThatBeganBeforeTheWindowCounts(uptime: String, text: String) throws {
+    let server = try serve { request in
+      if request.path == "/fleet/targets" { return #"{"targets":[],"next":null}"# }
+      return request.path == "/uptime"
+        ? #"{"targets":[{"id":"db","availability":0,\#(uptime)}],"next":null}"#
+        : #"{"targets":[{"id":"db","target":"tcp://a:1","state":"down","since":"T"}],"next":null}"#
+    }
+    defer { server.stop() }
+    let (end, output, _) = try Program.run(["targets", "--url", "http://\(server.boundAddress)", "--since", "1m"])
+    #expect(end == .exited(0))
+    #expect(output == "down db tcp://a:1 since T \(text)\n")
+  }
+
   @Test func aServiceWithoutHistoryIsExplained() throws {
     let service = try RunningService()
     let (end, output, errors) = try Program.run(["history", "--url", service.url])

@@ -56,14 +56,13 @@ export class FleetConnection {
     this.#reading += 1;
     const reading = this.#reading;
     try {
-      // A large fleet has many pages of cells; its targets can be read before.
-      const lists = Promise.all([this.#reader.overview(signal), this.#reader.agents(signal), this.#reader.targets(signal)])
-        .then((documents) => {
-          const [overview, agents, targets] = documents;
-          if (!signal.aborted && reading === this.#reading) this.#post({ kind: "lists", overview, agents, targets });
-          return documents;
-        });
-      const [[overview, agents, targets], cells] = await Promise.all([lists, this.#reader.cells(null, signal)]);
+      const [overview, agents, targets] = await Promise.all([
+        this.#reader.overview(signal), this.#reader.agents(signal), this.#reader.targets(signal),
+      ]);
+      if (reading !== this.#reading) return;
+      // A large fleet has many pages of cells, for which its targets do not wait.
+      this.#post({ kind: "lists", overview, agents, targets });
+      const cells = await this.#reader.cells(null, signal);
       if (reading !== this.#reading) return;
       this.#post({ kind: "all", overview, agents, targets, cells });
       const events = this.#waiting;

@@ -10,7 +10,7 @@ import { fleetText } from "./words.js";
 
 /** The problems above the matrix, and the rows of the other table; the search finds the others. */
 const PROBLEM_LIMIT = 20;
-const ROW_LIMIT = 500;
+const ROW_LIMIT = 200;
 
 export class TargetTables {
   #model;
