@@ -103,10 +103,10 @@ private final class TimedObserver: KernelObserver {
 
   init(_ inner: any KernelObserver, _ watching: Watching) { (self.inner, self.watching) = (inner, watching) }
 
-  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
+  func needsRouteBlocks(for survey: KernelSurvey) -> Bool {
     // The first call after the source has drained its socket, and after barrier and tables if needed.
     watching.read()
-    return inner.needsRouteBlocks(for: survey, isAfterLoss: isAfterLoss)
+    return inner.needsRouteBlocks(for: survey)
   }
 
   func routeQueries(for survey: KernelSurvey) -> [RouteQuery] { inner.routeQueries(for: survey) }

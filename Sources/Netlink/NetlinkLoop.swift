@@ -166,10 +166,10 @@ final class NetlinkLoop {
   private func lookUpRoutes(
     _ batch: NetlinkEventBatch, isAudit: Bool, _ queries: NetlinkQuerySocket
   ) throws(KernelError) -> [RouteQuery: RouteAnswer] {
-    let isAll = batch.isAfterLoss || isAudit
     var survey = KernelSurvey(
-      tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit)
-    if observer.needsRouteBlocks(for: survey, isAfterLoss: isAll) {
+      tables: reader.tables, changes: batch.changes, uptime: KernelClock.uptime, isAudit: isAudit,
+      isAfterLoss: batch.isAfterLoss || isAudit)
+    if observer.needsRouteBlocks(for: survey) {
       survey.changes.allBlocks = try queries.routeBlocks()
     }
     shared.rules.store(reader.rules.rawValue, ordering: .relaxed)

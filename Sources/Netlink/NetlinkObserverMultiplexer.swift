@@ -4,7 +4,7 @@ internal import ReachabilityModel
 
 /// Delivers the readings of one source to several observers: each receives the answers to its own lookups only.
 ///
-/// A source begins every reading with ``needsRouteBlocks(for:isAfterLoss:)``; its calls do not overlap. Observers are called
+/// A source begins every reading with ``needsRouteBlocks(for:)``; its calls do not overlap. Observers are called
 /// without the lock.
 ///
 /// A reading without changes is delivered only to the observers that wait for it: those that were added, that requested it, or
@@ -12,7 +12,6 @@ internal import ReachabilityModel
 final class NetlinkObserverMultiplexer: KernelObserver {
   private let state = Locked(State())
 
-  /// Whether the calling thread is inside a call of one of the observers.
   var isCalledByThisThread: Bool {
     state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
@@ -63,8 +62,7 @@ final class NetlinkObserverMultiplexer: KernelObserver {
     to member: Member, _ lookUp: ([RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer]
   ) throws(KernelError) {
     let tables = state.withLock(\.tables)
-    let survey = KernelSurvey(tables: tables, uptime: KernelClock.uptime)
-    _ = member.observer.needsRouteBlocks(for: survey, isAfterLoss: true)
+    let survey = KernelSurvey(tables: tables, uptime: KernelClock.uptime, isAfterLoss: true)
     let queries = member.observer.routeQueries(for: survey)
     let answers = try lookUp(queries)
     _ = member.observer.ingest(
@@ -73,12 +71,13 @@ final class NetlinkObserverMultiplexer: KernelObserver {
 
   // MARK: - KernelObserver
 
-  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
+  func needsRouteBlocks(for survey: KernelSurvey) -> Bool {
     state.withLock { $0.include(for: survey) }
     var isNeeded = false
     forEachIncluded { entry in
-      let needs = entry.member.observer.needsRouteBlocks(
-        for: survey, isAfterLoss: isAfterLoss || entry.phase == .waiting)
+      var own = survey
+      if entry.phase == .waiting { own.isAfterLoss = true }
+      let needs = entry.member.observer.needsRouteBlocks(for: own)
       change(entry) { $0.needsBlocks = needs }
       isNeeded = isNeeded || needs
     }
@@ -94,6 +93,7 @@ final class NetlinkObserverMultiplexer: KernelObserver {
       if entry.phase == .waiting {
         own.changes.isAny = true
         own.isAudit = false
+        own.isAfterLoss = true
       }
       let queries = entry.member.observer.routeQueries(for: own)
       change(entry) { $0.queries = queries }

@@ -8,7 +8,6 @@ struct ScriptSyntax {
   let file: StaticString
   let line: UInt
 
-  /// An address.
   func address(_ text: String, of what: String = "an address") -> IPAddress {
     guard let address = IPAddress(text) else {
       refuse("\(text.debugDescription) is not \(what), such as 10.0.0.1 or fe80::1")
@@ -41,7 +40,6 @@ struct ScriptSyntax {
     return text
   }
 
-  /// A host name.
   func hostName(_ text: String) -> String {
     do throws(TargetError) {
       if case .name(let name) = try ReachabilityTarget(host: text).remote { return name }

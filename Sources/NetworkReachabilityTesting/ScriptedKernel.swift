@@ -132,7 +132,7 @@ extension ScriptedKernel {
 
   private func read(for observer: any KernelObserver, _ number: Int, _ causes: Set<Cause>) -> Duration? {
     var (script, survey, time) = guarded.withLock { ($0.script, $0.survey(for: number), $0.now) }
-    if observer.needsRouteBlocks(for: survey, isAfterLoss: survey.changes.isAny) {
+    if observer.needsRouteBlocks(for: survey) {
       survey.changes.allBlocks = script.blocks
     }
     let answers = Dictionary(
@@ -160,7 +160,6 @@ extension ScriptedKernel: KernelSource {
   /// Delivers a reading to every observer.
   public func refresh() { deliver([]) }
 
-  /// Answers from the script.
   package func lookUp(_ queries: [RouteQuery]) throws(KernelError) -> [RouteQuery: RouteAnswer] {
     let script = guarded.withLock { guarded in
       guarded.lookUpCount += queries.count

@@ -98,6 +98,7 @@ struct ScriptedKernelState {
       } ?? (RouteChanges(isAny: true), false)
     var changes = announced
     if isAudit { changes.isAny = true }
-    return KernelSurvey(tables: script.tables, changes: changes, uptime: uptime, isAudit: isAudit)
+    return KernelSurvey(
+      tables: script.tables, changes: changes, uptime: uptime, isAudit: isAudit, isAfterLoss: changes.isAny)
   }
 }

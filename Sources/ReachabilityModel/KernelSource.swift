@@ -67,11 +67,9 @@ package protocol KernelObserver: AnyObject, Sendable {
 
   /// Whether a survey should list the blocks of all routes and rules (``RouteChanges/allBlocks``); begins each reading.
   ///
-  /// - Parameters:
-  ///   - survey: the survey without the list.
-  ///   - isAfterLoss: whether the last list may be out of date.
+  /// - Parameter survey: the survey without the list.
   /// - Returns: true to list them.
-  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool
+  func needsRouteBlocks(for survey: KernelSurvey) -> Bool
 
   /// Counts the differences between the observer's state and an audit's reading; 0 is expected.
   ///
@@ -90,7 +88,7 @@ package protocol KernelObserver: AnyObject, Sendable {
 
 extension KernelObserver {
   /// By default no list is needed.
-  package func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool { false }
+  package func needsRouteBlocks(for survey: KernelSurvey) -> Bool { false }
 
   /// By default nothing is compared.
   package func differences(in audit: KernelReading) -> Int { 0 }
@@ -100,7 +98,6 @@ extension KernelObserver {
 package struct KernelReading: Sendable {
   /// Interfaces and addresses.
   package var tables: KernelTables
-  /// The answer to each lookup.
   package var answers: [RouteQuery: RouteAnswer]
   /// Causes from the kernel's events that the tables do not show: routes, rules, nexthops, lost events.
   package var causes: Set<Cause>
@@ -113,7 +110,6 @@ package struct KernelReading: Sendable {
   /// When the first event behind it was received, on the scale of ``uptime``; nil without events.
   package var receivedAt: Duration?
 
-  /// Creates a reading.
   package init(
     tables: KernelTables, answers: [RouteQuery: RouteAnswer], causes: Set<Cause> = [],
     minorCauses: Set<Cause> = [], uptime: Duration, time: Timestamp, receivedAt: Duration? = nil

@@ -7,7 +7,6 @@ package struct RouteChanges: Sendable, Equatable {
     /// The routing table of the route; 0 when there is none, as for the block of a policy rule.
     package var table: UInt32
 
-    /// Creates a block of a table.
     package init(_ prefix: IPPrefix, table: UInt32) {
       self.prefix = prefix
       self.table = table
@@ -42,14 +41,18 @@ package struct KernelSurvey: Sendable {
   package var uptime: Duration
   /// Whether this is an audit: everything is read again without an event, to find changes that were not announced.
   package var isAudit: Bool
+  /// Whether an earlier list of blocks may be incomplete: after lost events, and in an audit.
+  package var isAfterLoss: Bool
 
   /// Creates a survey; by default one after which everything is looked up.
   package init(
-    tables: KernelTables, changes: RouteChanges = RouteChanges(isAny: true), uptime: Duration, isAudit: Bool = false
+    tables: KernelTables, changes: RouteChanges = RouteChanges(isAny: true), uptime: Duration, isAudit: Bool = false,
+    isAfterLoss: Bool = false
   ) {
     self.tables = tables
     self.changes = changes
     self.uptime = uptime
     self.isAudit = isAudit
+    self.isAfterLoss = isAfterLoss
   }
 }

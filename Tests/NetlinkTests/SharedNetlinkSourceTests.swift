@@ -202,7 +202,7 @@ import Testing
     let time = KernelClock.time
     func read() {
       let survey = KernelSurvey(tables: KernelTables(), uptime: .zero)
-      _ = multiplexer.needsRouteBlocks(for: survey, isAfterLoss: false)
+      _ = multiplexer.needsRouteBlocks(for: survey)
       _ = multiplexer.routeQueries(for: survey)
       _ = multiplexer.ingest(KernelReading(tables: KernelTables(), answers: [:], uptime: .zero, time: time))
     }

@@ -20,8 +20,8 @@ struct ClassTests {
         asked.withLock { $0.append(queries) }
         return queries
       }
-      func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
-        inner.needsRouteBlocks(for: survey, isAfterLoss: isAfterLoss)
+      func needsRouteBlocks(for survey: KernelSurvey) -> Bool {
+        inner.needsRouteBlocks(for: survey)
       }
       func differences(in audit: KernelReading) -> Int { inner.differences(in: audit) }
       func ingest(_ reading: KernelReading) -> Duration? { inner.ingest(reading) }

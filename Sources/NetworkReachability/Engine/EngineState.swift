@@ -15,7 +15,6 @@ struct EngineState {
   /// The time of the last reading; nil before the first, and again after ``reset(at:)``.
   private(set) var lastReading: Timestamp?
   private var lastUptime = Duration.zero
-  /// Whether there is a state to publish.
   var hasReading: Bool { lastReading != nil }
 
   /// The number of the last transition of any kind.
@@ -77,7 +76,7 @@ struct EngineState {
   }
 
   /// Whether the coming survey must list the prefixes of all routes and rules.
-  mutating func needsRouteBlocks(isAfterLoss: Bool) -> Bool { targets.needsPrefixes(isAfterLoss: isAfterLoss) }
+  func needsRouteBlocks(isAfterLoss: Bool) -> Bool { targets.needsPrefixes(isAfterLoss: isAfterLoss) }
 
   /// The uptime at which the kernel must be read again without an event: the settle time of a loss ends, or a route expires.
   var nextDeadline: Duration? {
@@ -97,13 +96,11 @@ struct EngineState {
   struct Outcome {
     /// The transitions of this machine, in order; those of watched targets follow in ``EngineState/transitions(of:)``.
     var machine: [Transition] = []
-    /// The effect on watched targets.
     var watched = EngineTargetEvaluator.Outcome()
     var time: Timestamp
     var causes: Set<Cause> = []
   }
 
-  /// Applies a reading.
   mutating func ingest(_ raw: KernelReading) -> Outcome {
     var reading = raw
     let isFirst = !hasReading

@@ -18,7 +18,6 @@ struct EngineTargetEvaluator {
   /// Lookups were missing in the last reading, so that the next must follow immediately.
   var needsAnotherReading = false
 
-  /// The number of watched table.
   var count: Int { table.count }
 
   /// The uptime at which the first pending loss must be evaluated again; nil when none is pending.
@@ -97,7 +96,7 @@ struct EngineTargetEvaluator {
   // MARK: - Lookups
 
   /// Whether the coming survey must list the prefixes of all routes and rules.
-  mutating func needsPrefixes(isAfterLoss: Bool) -> Bool { classes.needsPrefixes(isAfterLoss: isAfterLoss) }
+  func needsPrefixes(isAfterLoss: Bool) -> Bool { classes.needsPrefixes(isAfterLoss: isAfterLoss) }
 
   /// Applies a survey's changes, and returns the lookups that are needed to evaluate the affected table.
   ///

@@ -4,13 +4,8 @@ internal import ReachabilityModel
 extension ForwardingClasses {
   /// Whether the coming survey must list the prefixes of all routes: there is no list or, after lost events, it may be
   /// incomplete.
-  mutating func needsPrefixes(isAfterLoss: Bool) -> Bool {
-    guard indexes.contains(where: { !$0.isEmpty }) else {
-      // An incomplete list must not classify the addresses that are added next.
-      if isAfterLoss { prefixes = nil }
-      return false
-    }
-    return isAfterLoss || prefixes == nil
+  func needsPrefixes(isAfterLoss: Bool) -> Bool {
+    indexes.contains { !$0.isEmpty } && (isAfterLoss || prefixes == nil)
   }
 
   /// Applies the changes of a survey.
@@ -19,6 +14,8 @@ extension ForwardingClasses {
   mutating func apply(_ survey: KernelSurvey, _ debouncer: inout Debouncer) -> [EngineTargetID] {
     let changes = survey.changes
     var individuals: [EngineTargetID] = []
+    // An incomplete list must not classify the addresses that are added next.
+    if survey.isAfterLoss, changes.allBlocks == nil { prefixes = nil }
     separate(byTransport: survey.tables.hasTransportRules, &debouncer)
     for change in changes.blocks {
       let isNew = prefixes?.insert(change.prefix)
@@ -52,7 +49,6 @@ extension ForwardingClasses {
     return individuals
   }
 
-  /// Marks the classes of some addresses of a target.
   mutating func markAffected(_ addresses: [IPAddress], of target: EngineTargetID) {
     for address in addresses.map(\.unmapped) {
       let index = indexes[address.family.index]
@@ -87,7 +83,6 @@ extension ForwardingClasses {
     return !index.hasIndividual && index.range(of: change.prefix).count > classes.count
   }
 
-  /// Marks the classes in a changed prefix.
   private mutating func markClasses(in change: RouteChanges.Block) {
     for id in classes.indices {
       guard let entry = classes[id], entry.prefix.length >= change.prefix.length,

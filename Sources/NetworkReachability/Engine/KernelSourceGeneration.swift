@@ -14,8 +14,8 @@ final class KernelSourceGeneration: KernelObserver {
     engine.withState(in: number) { $0.routeQueries(for: survey) } ?? []
   }
 
-  func needsRouteBlocks(for survey: KernelSurvey, isAfterLoss: Bool) -> Bool {
-    engine.withState(in: number) { $0.needsRouteBlocks(isAfterLoss: isAfterLoss) } ?? false
+  func needsRouteBlocks(for survey: KernelSurvey) -> Bool {
+    engine.withState(in: number) { $0.needsRouteBlocks(isAfterLoss: survey.isAfterLoss) } ?? false
   }
 
   func differences(in audit: KernelReading) -> Int {
