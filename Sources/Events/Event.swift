@@ -1,4 +1,4 @@
-package import History
+internal import History
 package import JSONFormat
 package import NetworkReachability
 
@@ -6,9 +6,7 @@ package import NetworkReachability
 package struct Event: Sendable {
   /// Its number, and the history that it belongs to.
   package let id: EventID
-  /// What changed.
   package let type: EventType
-  /// When it happened.
   package let time: Timestamp
   /// The id of the registered target that it concerns; nil for other events.
   package let target: String?
@@ -52,7 +50,6 @@ package struct Event: Sendable {
   /// The state after it, of this machine, a registered target or a gate; nil for events without one.
   package var state: String? { data["to"]?.string ?? data["to"]?["status"]?.string }
 
-  /// The labels of that target.
   package var labels: [String: String] {
     var labels: [String: String] = [:]
     for label in data["target"]?["labels"]?.members ?? [] { labels[label.name] = label.value.string }
@@ -75,7 +72,6 @@ package struct TargetChange: Sendable {
   package let since: Timestamp?
   /// Whether the state changes so often that it is not meaningful.
   package let isFlapping: Bool
-  /// Whether the target was removed.
   package let isRemoved: Bool
   /// What has defined the target; nil in an event of an earlier version.
   package let origin: TargetOrigin?
@@ -88,4 +84,9 @@ package struct TargetChange: Sendable {
     (since, isFlapping) = (target["since"]?.string.flatMap { Timestamp($0) }, target["flapping"] == .bool(true))
     (isRemoved, origin) = (data["removed"] == .bool(true), data["origin"]?.string.flatMap(TargetOrigin.init))
   }
+}
+
+extension EventType {
+  /// The bit in the mask of a stream.
+  package var mask: UInt64 { 1 << UInt64(rawValue) }
 }

@@ -1,5 +1,6 @@
 package import EventStreams
 internal import History
+internal import NetworkReachability
 package import JSONFormat
 
 /// The frames of an event stream (WHATWG HTML, "Server-sent events").

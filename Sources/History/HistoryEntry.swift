@@ -1,3 +1,5 @@
+package import ReachabilityModel
+
 /// One transition as the history has it.
 public struct HistoryEntry: Sendable, Equatable {
   /// The number of its row; later entries have higher ones, also after a step of the wall clock.
@@ -12,18 +14,6 @@ public struct HistoryEntry: Sendable, Equatable {
   public var subject: String
   /// The change.
   public var transition: TransitionRecord
-
-  /// Creates an entry.
-  public init(
-    id: Int64, epoch: String, sequence: UInt64, time: Int64, subject: String, transition: TransitionRecord
-  ) {
-    self.id = id
-    self.epoch = epoch
-    self.sequence = sequence
-    self.time = time
-    self.subject = subject
-    self.transition = transition
-  }
 }
 
 /// Which entries of the history to read.
@@ -31,7 +21,7 @@ public struct HistoryFilter: Sendable, Equatable {
   /// The names of the subjects; empty for all.
   public var subjects: [String] = []
   /// The types; nil for all.
-  public var types: Set<EventType>?
+  package var types: Set<EventType>?
   /// The new states; nil for all.
   public var states: Set<StateCode>?
   /// The first moment, in microseconds since 1970.
@@ -59,7 +49,4 @@ public struct HistoryPage: Sendable, Equatable {
   public var entries: [HistoryEntry] = []
   /// Where to continue; nil when there is no more.
   public var next: Int64?
-
-  /// An empty page.
-  public init() {}
 }

@@ -1,4 +1,5 @@
 internal import Database
+internal import ReachabilityModel
 
 /// Selects rows by their times.
 struct HistoryTimeFilter {

@@ -1,5 +1,6 @@
 import Database
 import TestSupport
+import ReachabilityModel
 import Testing
 
 @testable import History

@@ -1,4 +1,5 @@
 import Database
+import ReachabilityModel
 import Testing
 
 @testable import History

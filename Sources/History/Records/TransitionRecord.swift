@@ -1,7 +1,9 @@
+package import ReachabilityModel
+
 /// One transition as the history stores it: codes instead of names, about 65 bytes with its indexes.
 public struct TransitionRecord: Hashable, Sendable {
   /// What changed.
-  public var type: EventType
+  package var type: EventType
   /// The state before.
   public var old: StateCode
   /// The state after.
@@ -14,7 +16,7 @@ public struct TransitionRecord: Hashable, Sendable {
   public var flags: TransitionFlags
 
   /// Makes a record from its parts.
-  public init(
+  package init(
     type: EventType, old: StateCode, new: StateCode, reason: ReasonCode? = nil, causes: StoredCauses = [],
     flags: TransitionFlags = []
   ) {

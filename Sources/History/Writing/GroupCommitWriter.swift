@@ -1,4 +1,5 @@
 internal import Database
+internal import ReachabilityModel
 
 /// The connection that writes, with the statements of a group commit.
 ///
@@ -6,7 +7,6 @@ internal import Database
 final class GroupCommitWriter: @unchecked Sendable {
   let connection: DatabaseConnection
   private let epoch: String
-  /// The number of the run.
   let run: Int64
   /// The wall clock minus CLOCK_BOOTTIME in the last stretch of the run; nil if that is not known.
   private var shift: Int64?

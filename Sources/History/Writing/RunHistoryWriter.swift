@@ -1,4 +1,5 @@
 internal import Database
+internal import ReachabilityModel
 
 /// The starts and stops of the service in the history.
 enum RunHistoryWriter {

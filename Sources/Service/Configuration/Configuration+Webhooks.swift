@@ -1,10 +1,8 @@
-internal import History
+internal import NetworkReachability
 internal import Webhooks
 
 extension Configuration {
-  /// The types of the events of a machine.
   package static let machineEventTypes = Set(EventType.published.map(\.name))
-  /// The types of the events of a fleet, which its replicas have.
   package static let fleetEventTypes: Set = ["verdict", "agent"]
 
   /// The problems of webhooks with types of events that this process does not have.

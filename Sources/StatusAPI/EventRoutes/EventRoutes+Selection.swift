@@ -1,4 +1,3 @@
-internal import History
 internal import Events
 internal import EventStreams
 internal import HTTPRouting
