@@ -8,8 +8,8 @@ extension FleetService {
   /// Performs an effect, outside of the critical section.
   func perform(_ effect: FleetReplica.Effect) {
     switch effect {
-    case .readStreamState(let sequence): readStreamState(since: sequence, creating: true)
-    case .consume(let sequence): consume(from: sequence)
+    case .readStreamState(let sequence): reader.readState(since: sequence) { [weak self] in self?.handle($0) }
+    case .consume(let sequence): reader.consume(from: sequence) { [weak self] in self?.receive($0) }
     case .publish(let message, let expectation):
       publish(message, expecting: expectation) { [logger] result in
         // A refusal is normal when replicas propose at the same time; a timeout leads to another attempt.
@@ -58,52 +58,8 @@ extension FleetService {
     }
   }
 
-  private func readStreamState(since sequence: UInt64, creating: Bool) {
-    engine.streamState { [weak self] result in
-      guard let self else { return }
-      if case .success(nil) = result, creating {
-        createStream { self.readStreamState(since: sequence, creating: false) }
-        return
-      }
-      let state = (try? result.get()) ?? nil
-      queue.async { self.handle(.streamState(state, since: sequence)) }
-    }
-  }
-
-  private func consume(from sequence: UInt64) {
-    let (number, old) = state.withLock { state -> (UInt64, (any FleetSubscription)?) in
-      state.consumptionNumber += 1
-      defer { state.consumption = nil }
-      return (state.consumptionNumber, state.consumption)
-    }
-    old?.cancel()
-    let places = DispatchSemaphore(value: Self.waitingDeliveries)
-    let new = engine.consume(from: sequence) { [weak self] delivery in
-      guard let self else { return }
-      let input: FleetReplica.Input =
-        switch delivery {
-        case .message(let stored, let pending):
-          .message(FleetWire.decode(stored.payload, subject: stored.subject), stored, pending: pending)
-        case .interrupted: .interrupted
-        }
-      places.wait()
-      queue.async {
-        defer { places.signal() }
-        self.deliver(input, number)
-      }
-    }
-    let isObsolete = state.withLock { state in
-      guard state.consumptionNumber == number, !state.isStopped else { return true }
-      state.consumption = new
-      return false
-    }
-    if isObsolete { new.cancel() }
-  }
-
-  private func deliver(_ input: FleetReplica.Input, _ number: UInt64) {
-    let (isCurrent, webhooks) = state.withLock { ($0.consumptionNumber == number, $0.webhooks) }
-    guard isCurrent else { return }
-    if case .message(nil, let stored, _) = input { webhooks?.read(stored) }
+  private func receive(_ input: FleetReplica.Input) {
+    if case .message(nil, let stored, _) = input { state.withLock(\.webhooks)?.read(stored) }
     handle(input)
   }
 

@@ -49,7 +49,7 @@ extension FleetService {
   /// What follows from an input outside of the critical section.
   private struct Outcome {
     var effects: [FleetReplica.Effect] = []
-    var finished: [Waiter] = []
+    var finished: [FleetFoldWaiters.Waiter] = []
     var isChange = false
     /// Whether the events are new, and not read again.
     var isLogged = false
@@ -70,8 +70,7 @@ extension FleetService {
       if !arrived.isEmpty { _ = state.replica.handle(.heartbeats(arrived), at: now) }
       let effects = state.replica.handle(input, at: now)
       for effect in effects { publish(effect, &state) }
-      let numbers = state.waiters.filter { Self.isFolded($0.value.position, state) }.keys
-      let finished = numbers.compactMap { state.waiters.removeValue(forKey: $0) }
+      let finished = state.waiters.removeFolded(by: state.replica)
       let isMember = state.replica.isComplete && state.replica.isConnected
       return Outcome(
         effects: effects, finished: finished, isChange: isMember && state.replica.fold.position != before,
@@ -130,5 +129,40 @@ extension FleetService {
   private func restart(after number: UInt64, _ state: inout State) {
     (state.lastEvent, state.start) = (nil, number)
     log.restart(baseID: number)
+  }
+}
+
+/// Requests that wait until a message is folded.
+struct FleetFoldWaiters {
+  /// Clients without authorization may send them, and each waits for seconds.
+  private static let limit = 1024
+
+  struct Waiter: Sendable {
+    var position: FleetEngineStreamPosition
+    var complete: @Sendable (_ isFolded: Bool) -> Void
+  }
+
+  private var waiters: [UInt64: Waiter] = [:]
+  private var next: UInt64 = 0
+
+  /// Adds one; nil if too many wait.
+  mutating func add(_ waiter: Waiter) -> UInt64? {
+    guard waiters.count < Self.limit else { return nil }
+    next += 1
+    waiters[next] = waiter
+    return next
+  }
+
+  mutating func remove(_ number: UInt64) -> Waiter? { waiters.removeValue(forKey: number) }
+
+  /// Removes those whose messages a replica has folded.
+  mutating func removeFolded(by replica: FleetReplica) -> [Waiter] {
+    let numbers = waiters.filter { Self.isFolded($0.value.position, by: replica) }.keys
+    return numbers.compactMap { waiters.removeValue(forKey: $0) }
+  }
+
+  static func isFolded(_ position: FleetEngineStreamPosition, by replica: FleetReplica) -> Bool {
+    let fold = replica.fold
+    return replica.isComplete && (fold.created != position.created || fold.sequence >= position.sequence)
   }
 }

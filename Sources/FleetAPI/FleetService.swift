@@ -12,10 +12,6 @@ public final class FleetService: Sendable {
   static let eventLimit = 16_384
   static let eventBytes = 1024 * 1024
   static let eventBytesLimit = 8 * 1024 * 1024
-  /// Deliveries that are read and not folded yet; the engine's thread then waits, so that the server sends no more.
-  static let waitingDeliveries = 1024
-  /// Requests that wait until a message is folded; clients without authorization may send them, and each waits for seconds.
-  static let waitingRequestLimit = 1024
 
   struct State {
     var replica: FleetReplica
@@ -24,28 +20,16 @@ public final class FleetService: Sendable {
     /// The number after which the log began.
     var start: UInt64 = 0
     var health: FleetEngineHealth
-    var consumption: (any FleetSubscription)?
-    /// Deliveries of earlier consumptions are ignored.
-    var consumptionNumber: UInt64 = 0
     /// Earlier timers are ignored.
     var wakeNumber: UInt64 = 0
-    var waiters: [UInt64: Waiter] = [:]
-    var nextWaiter: UInt64 = 0
+    var waiters = FleetFoldWaiters()
     var subscriptions: [any FleetSubscription] = []
     var webhooks: FleetWebhooks?
     var isStopped = false
-    /// The hashes of the lists of what agents check, of this version.
-    var rosterHashes: [String: String] = [:]
-    var rosterVersion: UInt64 = 0
+    var rosters = FleetRosterHashes()
     /// When hints were sent last, and whether a timer waits for the next.
     var hintTime = Duration.zero
     var hasHintTimer = false
-  }
-
-  /// A request that waits until a message is folded.
-  struct Waiter: Sendable {
-    var position: FleetEngineStreamPosition
-    var complete: @Sendable (_ isFolded: Bool) -> Void
   }
 
   /// The replica's id.
@@ -56,15 +40,15 @@ public final class FleetService: Sendable {
   let log: EventLog
   let state: Locked<State>
   let queue = DispatchQueue(label: "fleet")
-  let createStream: @Sendable (@escaping @Sendable () -> Void) -> Void
+  let reader: FleetStreamReader
   let logger: Logger
   let changes: FleetEventLog
   let heartbeats = FleetHeartbeatTable()
-  let meshCache = FleetMeshChecksCache()
+  private let meshCache = FleetMeshChecksCache()
   let instance = UInt64.random(in: .min ... .max)
   /// Requests that wait for a change of the state.
   let waitingRequests = LongPollRegistry<Never>()
-  let heartbeatAdmission = GatewayAdmission(GatewayLimits.heartbeats)
+  private let heartbeatAdmission = GatewayAdmission(GatewayLimits.heartbeats)
   private let gatewayOnce = Locked<FleetGateway?>(nil)
 
   /// Creates a replica that is not started.
@@ -80,7 +64,7 @@ public final class FleetService: Sendable {
     id: String, hello: NodeHello, engine: any FleetEngine, members: any FleetEngine, logger: Logger,
     createStream: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
   ) {
-    self.createStream = createStream
+    reader = FleetStreamReader(engine, on: queue, createStream: createStream)
     self.id = id
     self.engine = engine
     self.members = members
@@ -119,10 +103,11 @@ public final class FleetService: Sendable {
   public func stop() {
     let subscriptions = state.withLock { state in
       state.isStopped = true
-      defer { (state.subscriptions, state.consumption) = ([], nil) }
-      return state.subscriptions + [state.consumption].compactMap(\.self)
+      defer { state.subscriptions = [] }
+      return state.subscriptions
     }
     subscriptions.forEach { $0.cancel() }
+    reader.stop()
     gateway.setMember(false)
     let bye = FleetMessage.node(NodeMessage(id: id, .bye))
     let isPublished = Latch()
@@ -171,21 +156,13 @@ public final class FleetService: Sendable {
     _ complete: @escaping @Sendable (_ isFolded: Bool) -> Void
   ) {
     let (number, isFolded) = state.withLock { state -> (UInt64?, Bool) in
-      guard !Self.isFolded(position, state) else { return (nil, true) }
-      guard state.waiters.count < Self.waitingRequestLimit else { return (nil, false) }
-      state.nextWaiter += 1
-      state.waiters[state.nextWaiter] = Waiter(position: position, complete: complete)
-      return (state.nextWaiter, false)
+      guard !FleetFoldWaiters.isFolded(position, by: state.replica) else { return (nil, true) }
+      return (state.waiters.add(.init(position: position, complete: complete)), false)
     }
     guard let number else { return complete(isFolded) }
     queue.asyncAfter(deadline: .now() + limit.timeInterval) { [weak self] in
-      self?.state.withLock { $0.waiters.removeValue(forKey: number) }?.complete(false)
+      self?.state.withLock { $0.waiters.remove(number) }?.complete(false)
     }
-  }
-
-  static func isFolded(_ position: FleetEngineStreamPosition, _ state: State) -> Bool {
-    let fold = state.replica.fold
-    return state.replica.isComplete && (fold.created != position.created || fold.sequence >= position.sequence)
   }
 }
 

@@ -14,7 +14,7 @@ extension FleetService: GatewayRosterSource {
       let node = state.replica.fold.nodes[agent]
       let hello = node.flatMap { $0.isAgent && $0.state == .present ? $0.helloSequence : nil }
       guard state.replica.rosterAge(at: now) != nil else { return (hello, nil) }
-      return (hello, roster(of: agent, &state))
+      return (hello, state.rosters.identity(of: agent, in: state.replica.fold))
     }
   }
 
@@ -22,7 +22,8 @@ extension FleetService: GatewayRosterSource {
     let now = Self.now
     return state.withLock { state in
       guard state.replica.rosterAge(at: now) != nil else { return nil }
-      return (roster(of: agent, &state), FleetRoster(state.replica.fold, of: agent).checks)
+      let fold = state.replica.fold
+      return (state.rosters.identity(of: agent, in: fold), FleetRoster(fold, of: agent).checks)
     }
   }
 
@@ -31,18 +32,6 @@ extension FleetService: GatewayRosterSource {
     return state.withLock { state in
       state.replica.rosterAge(at: now).map { FleetRoster(state.replica.fold, of: agent).ended(ids, readFor: $0) }
     }
-  }
-
-  /// The identity of a list, which is computed again only when some list has changed.
-  private func roster(of agent: String, _ state: inout State) -> GatewayConfirmation.Roster {
-    let fold = state.replica.fold
-    if state.rosterVersion != fold.rosterChanges.version {
-      state.rosterVersion = fold.rosterChanges.version
-      state.rosterHashes = [:]
-    }
-    let hash = state.rosterHashes[agent] ?? FleetRoster(fold, of: agent).hash
-    state.rosterHashes[agent] = hash
-    return .init(position: fold.position, hash: hash)
   }
 
   // MARK: - Hints
@@ -70,5 +59,18 @@ extension FleetService: GatewayRosterSource {
       }
     }
     for agent in agents { members.send([], on: .changed(agent)) }
+  }
+}
+
+/// The identities of the lists of what agents check, which are computed again only when some list has changed.
+struct FleetRosterHashes {
+  private var hashes: [String: String] = [:]
+  private var version: UInt64 = 0
+
+  mutating func identity(of agent: String, in fold: FleetFold) -> GatewayConfirmation.Roster {
+    if version != fold.rosterChanges.version { (version, hashes) = (fold.rosterChanges.version, [:]) }
+    let hash = hashes[agent] ?? FleetRoster(fold, of: agent).hash
+    hashes[agent] = hash
+    return .init(position: fold.position, hash: hash)
   }
 }
