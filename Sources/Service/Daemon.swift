@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import History
 package import HostProcess
 internal import Logging
@@ -140,34 +139,13 @@ package struct Daemon {
       }
       await withDiscardingTaskGroup { group in
         group.addTask { await daemon.sendWatchdogHeartbeats() }
-        group.addTask { await daemon.reloadOnSIGHUP() }
+        group.addTask { await daemon.reloading.reloadOnSIGHUP() }
         group.addTask { await Daemon.releaseMemoryOfStart() }
         await cancelWhenGracefulShutdown { await daemon.startMonitor() }
         await daemon.drain()
         group.cancelAll()
       }
     }
-  }
-
-  /// Reloads the configuration on SIGHUP, and the files that it names when they change.
-  private func reloadOnSIGHUP() async {
-    // On a queue of its own, because a file on an unavailable file server must not delay the shutdown. Any number of
-    // signals during a reload leads to one more reload.
-    let queue = DispatchQueue(label: "reload")
-    let source = DispatchSource.makeUserDataOrSource(queue: queue)
-    let signatures = reloading.configuration.signatures
-    let files = ConfiguredFileWatch(queue, since: signatures, files: { [reloading] in reloading.watchedFiles }) {
-      [reloading] in
-      reloading.reloadWatchedFiles()
-    }
-    source.setEventHandler { [reloading] in
-      reloading.reload()
-      files.update()
-    }
-    let sources = [source] + files.start()
-    source.activate()
-    for await _ in await UnixSignalsSequence(trapping: .sighup) { source.or(data: 1) }
-    for source in sources { source.cancel() }
   }
 
   /// Drains: reports not ready, closes the listeners, sends each stream its close event and completes all responses.
