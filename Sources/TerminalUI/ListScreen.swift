@@ -8,10 +8,13 @@ struct ListScreen {
 
   func lines(_ model: TopModel) -> [StyledLine] {
     let targets = model.service.targets(in: model.top..<model.top + screen.targetRows(model))
-    var lines = targets.map { row($0, model) }
+    let widths = widths(targets)
+    var lines = targets.map { row($0, model, widths) }
     if targets.isEmpty, model.connection.isLive(at: screen.now) {
       var line = screen.line
-      line.append("No targets. Register one: reachd targets add db tcp://db:5432")
+      line.append(
+        model.service.hasTargets
+          ? "No target matches." : "No targets. Register one: reachd targets add db tcp://db:5432")
       lines.append(line)
     }
     guard screen.isTall else { return lines }
@@ -19,11 +22,14 @@ struct ListScreen {
     let free = max(0, screen.targetRows(model) - lines.count)
     if free > 0 { lines.append(screen.line) }
     let events = model.service.events.prefix(TopScreen.eventLines + max(0, free - 1))
-    return [titles(model)] + lines + [separator()] + events.map(screen.event)
+    return [titles(widths)] + lines + [separator()] + events.map(screen.event)
   }
 
-  /// The widths of the columns for id, URL and reason.
-  private var widths: (id: Int, target: Int, reason: Int) {
+  /// The widths of the columns.
+  private typealias Widths = (id: Int, target: Int, reason: Int)
+
+  /// The widths of the columns for id, URL and reason: an id is cut after the URL.
+  private func widths(_ targets: [TopTargetEntry]) -> Widths {
     let age = 8
     guard screen.isWide else {
       let flexible = max(0, screen.size.columns - 4 - 2 - age)
@@ -32,11 +38,12 @@ struct ListScreen {
     }
     let flexible = screen.size.columns - 2 - 14 - 3 - age
     let reason = min(24, flexible / 3)
-    let id = min(40, (flexible - reason) * 2 / 5)
+    let longest = targets.map { TextWidth.columns($0.id) + 1 }.max() ?? 0
+    let id = min(max(longest, (flexible - reason) * 2 / 5), flexible - reason)
     return (id, flexible - reason - id, reason)
   }
 
-  private func titles(_ model: TopModel) -> StyledLine {
+  private func titles(_ widths: Widths) -> StyledLine {
     var line = screen.line
     line.append("  ")
     if screen.isWide { line.append(column: "STATE", 13) } else { line.append("  ") }
@@ -47,7 +54,7 @@ struct ListScreen {
     return line
   }
 
-  private func row(_ target: TopTargetEntry, _ model: TopModel) -> StyledLine {
+  private func row(_ target: TopTargetEntry, _ model: TopModel, _ widths: Widths) -> StyledLine {
     var line = screen.line
     let isSelected = target.id == model.selection
     let glyph =

@@ -6,6 +6,8 @@ package enum TerminalKey: Sendable, Equatable {
   case up, down, pageUp, pageDown, home, end
   /// Return.
   case enter
+  /// Backspace, which terminals send as DEL or BS.
+  case backspace
   /// Escape alone.
   case escape
   /// Control-L, which draws the screen again.
@@ -30,6 +32,7 @@ package enum TerminalKey: Sendable, Equatable {
         if let key = sequence(String(decoding: parameters, as: UTF8.self), rest.popFirst() ?? 0) { keys.append(key) }
       case 0x0d, 0x0a: keys.append(.enter)
       case 0x0c: keys.append(.redraw)
+      case 0x7f, 0x08: keys.append(.backspace)
       case 0x20...0x7e: keys.append(.character(Character(Unicode.Scalar(first))))
       default: break
       }

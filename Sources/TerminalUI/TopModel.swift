@@ -28,6 +28,10 @@ package struct TopModel: Sendable {
   package private(set) var clockOffset: Int64 = 0
   /// What fills the screen.
   package private(set) var mode = Mode.list
+  /// The words of the filter, as they were typed.
+  package private(set) var filter = ""
+  /// Whether characters are those of the filter.
+  package private(set) var isTyping = false
   /// The id of the selected target.
   package private(set) var selection: String?
   /// The position of the first target on the screen.
@@ -50,6 +54,9 @@ package struct TopModel: Sendable {
       }
     }
   }
+
+  /// The characters of a filter.
+  private static let filterLimit = 64
 
   /// More than the details have lines; ``scrollText(lines:rows:)`` limits the position to those that there are.
   private static let textLimit = 1_000_000
@@ -92,12 +99,14 @@ package struct TopModel: Sendable {
   ///   - rows: the number of targets, or of lines of text, that the screen shows.
   /// - Returns: what to do beyond the model.
   package mutating func handle(_ key: TerminalKey, rows: Int) -> Action? {
+    if isTyping, type(key) { return nil }
     switch key {
+    case .character("/") where mode == .list: isTyping = true
     case .character("q"): return .quit
     case .redraw: return .redraw
     case .character("?"): (mode, textTop) = (mode == .help ? .list : .help, 0)
     case .escape:
-      if mode == .list { selection = nil } else { mode = .list }
+      if mode != .list { mode = .list } else if filter.isEmpty { selection = nil } else { apply(filter: "") }
     case .enter:
       guard mode == .list, let id = selection ?? service.targets(in: top..<top + 1).first?.id else { return nil }
       selection = id
@@ -110,6 +119,25 @@ package struct TopModel: Sendable {
       textTop = max(0, min(textTop, Self.textLimit) + offset)
     }
     return nil
+  }
+
+  /// Handles a key of the filter; returns false for a key that moves or draws.
+  private mutating func type(_ key: TerminalKey) -> Bool {
+    switch key {
+    case .character(let character): if filter.count < Self.filterLimit { apply(filter: filter + String(character)) }
+    case .backspace: apply(filter: String(filter.dropLast()))
+    case .enter: isTyping = false
+    case .escape:
+      isTyping = false
+      apply(filter: "")
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func apply(filter text: String) {
+    (filter, top) = (text, 0)
+    service.filter(by: text)
   }
 
   /// The number of lines by which a key moves; nil for other keys.

@@ -185,7 +185,11 @@ package struct TopScreen: Sendable {
       return line
     }
     let isList = model.mode == .list
-    let parts = isList ? ["j k move", "Enter details", "? help", "q quit"] : ["Esc back", "q quit"]
+    let keys = isList ? ["j k move", "Enter details", "/ filter", "? help", "q quit"] : ["Esc back", "q quit"]
+    let parts =
+      isList && model.isTyping
+      ? ["/\(model.filter)_", "Enter keep", "Esc clear"]
+      : isList && !model.filter.isEmpty ? ["/\(model.filter)"] + keys : keys
     line.append(parts.joined(separator: " \(glyphs.separator) "))
     let (top, rows) = (isList ? model.top : model.textTop, rows(model))
     let count = isList ? model.service.targetCount : text(model).count

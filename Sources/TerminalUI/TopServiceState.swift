@@ -19,24 +19,48 @@ package struct TopServiceState: Sendable {
   private var entries: [String: TopTargetEntry] = [:]
   /// The order of all targets, in which an event moves one, so that its cost is not that of sorting.
   private var order: [TopTargetEntry.Order] = []
+  /// The part of it that the filter selects; nil without a filter.
+  private var selected: [TopTargetEntry.Order]?
+  /// The words that a target must contain in its id, URL, reason or labels, without regard to case.
+  private var words: [Substring] = []
 
   /// Creates the state before the first document.
   package init() {}
 
-  package var targetCount: Int { order.count }
+  /// The number of targets that are shown.
+  package var targetCount: Int { shown.count }
+  /// Whether there are targets, also ones that the filter leaves out.
+  package var hasTargets: Bool { !order.isEmpty }
+
+  private var shown: [TopTargetEntry.Order] { selected ?? order }
+
+  /// Shows only targets that contain all words of a text; an empty text shows all.
+  package mutating func filter(by text: String) {
+    words = text.lowercased().split(separator: " ")
+    selected = words.isEmpty ? nil : order.filter { entries[$0.id].map(isSelected) ?? false }
+  }
+
+  private func isSelected(_ entry: TopTargetEntry) -> Bool {
+    let content = ([entry.id, entry.target, entry.reason ?? "", entry.word] + entry.labels).joined(separator: "\n")
+      .lowercased()
+    return words.allSatisfy { content.contains($0) }
+  }
 
   package subscript(id: String) -> TopTargetEntry? { entries[id] }
 
   /// Returns the targets at some positions; positions beyond the end are ignored.
   package func targets(in positions: Range<Int>) -> [TopTargetEntry] {
-    order[positions.clamped(to: order.indices)].compactMap { entries[$0.id] }
+    shown[positions.clamped(to: shown.indices)].compactMap { entries[$0.id] }
   }
 
-  package var targets: [TopTargetEntry] { targets(in: order.indices) }
+  /// Returns all shown targets in their order.
+  package var targets: [TopTargetEntry] { targets(in: shown.indices) }
 
-  /// Returns the position of a target; nil if there is none with this id.
+  /// Returns the position of a target; nil if none with this id is shown.
   package func position(of id: String) -> Int? {
-    entries[id].map { position(of: $0.order) }
+    guard let entry = entries[id] else { return nil }
+    let (list, position) = (shown, Self.position(of: entry.order, in: shown))
+    return list.indices.contains(position) && list[position].id == id ? position : nil
   }
 
   /// Replaces all targets; false if the document is not an overview.
@@ -66,6 +90,7 @@ package struct TopServiceState: Sendable {
     let all = ofFleet ? others + targets : targets + others
     entries = Dictionary(all.map { ($0.id, $0) }) { $1 }
     order = entries.values.map(\.order).sorted()
+    filter(by: words.joined(separator: " "))
     counts = [:]
     partialCount = 0
     for entry in entries.values { count(entry, 1) }
@@ -146,22 +171,41 @@ package struct TopServiceState: Sendable {
 
   private mutating func insert(_ entry: TopTargetEntry) {
     entries[entry.id] = entry
-    order.insert(entry.order, at: position(of: entry.order))
+    Self.insert(entry.order, into: &order)
+    if var list = selected, isSelected(entry) {
+      selected = nil
+      Self.insert(entry.order, into: &list)
+      selected = list
+    }
     count(entry, 1)
   }
 
   private mutating func remove(_ entry: TopTargetEntry) {
     entries[entry.id] = nil
-    order.remove(at: position(of: entry.order))
+    Self.remove(entry.order, from: &order)
+    if var list = selected {
+      selected = nil
+      Self.remove(entry.order, from: &list)
+      selected = list
+    }
     count(entry, -1)
   }
 
+  private static func insert(_ element: TopTargetEntry.Order, into list: inout [TopTargetEntry.Order]) {
+    list.insert(element, at: position(of: element, in: list))
+  }
+
+  private static func remove(_ element: TopTargetEntry.Order, from list: inout [TopTargetEntry.Order]) {
+    let position = position(of: element, in: list)
+    if list.indices.contains(position), list[position].id == element.id { list.remove(at: position) }
+  }
+
   /// Returns the position of an element, or where to insert it (binary search).
-  private func position(of element: TopTargetEntry.Order) -> Int {
-    var (low, high) = (0, order.count)
+  private static func position(of element: TopTargetEntry.Order, in list: [TopTargetEntry.Order]) -> Int {
+    var (low, high) = (0, list.count)
     while low < high {
       let middle = (low + high) / 2
-      if order[middle] < element { low = middle + 1 } else { high = middle }
+      if list[middle] < element { low = middle + 1 } else { high = middle }
     }
     return low
   }

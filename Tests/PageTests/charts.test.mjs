@@ -92,5 +92,6 @@ test("the diagnosis has words for its reason, and is in the language of the page
   assert.ok(chinese.every(({ text }) => !/[{}]/.test(text) && /[\u4e00-\u9fff]/.test(text)));
   assert.deepEqual(evidenceText("TLS 1.3, 42 days left", null), { text: "TLS 1.3, 42 days left", lang: "en" });
   assert.equal(adviceText("Renew it.", "certificateExpired").lang, null);
+  assert.equal(evidenceText("a:1: refused, Connection refused", "refused").text, "a:1: 连接被拒绝");
   selectLanguage("en");
 });

@@ -6,7 +6,8 @@ import Testing
 @Suite struct TerminalKeyTests {
   @Test(
     arguments: [
-      ("q", [.character("q")]), ("\u{1b}", [.escape]), ("\r", [.enter]), ("\u{0c}", [.redraw]),
+      ("q", [.character("q")]), ("\u{1b}", [.escape]), ("\r", [.enter]), ("\u{7f}\u{08}", [.backspace, .backspace]),
+      ("\u{0c}", [.redraw]),
       ("\u{1b}[A\u{1b}OB", [.up, .down]), ("\u{1b}[5~\u{1b}[6~", [.pageUp, .pageDown]),
       ("\u{1b}[H\u{1b}[4~", [.home, .end]), ("\u{1b}[1;5Zj", [.character("j")]),
       ("\u{1b}q", [.escape, .character("q")]),

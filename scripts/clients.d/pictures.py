@@ -27,6 +27,9 @@ targets:
   - { id: branch-printer, target: "tcp://10.77.0.2:5432", interval: 5s }
   - { id: router, target: "route://10.0.0.1", interval: 5s }
   - { id: staging, target: "http://10.0.0.20:8001/", interval: 5s, paused: true }
+gates:
+  checkout: { machine: reachable, targets: [shop, api, db] }
+  branch: { targets: [branch-shop] }
 """
 # The other end of both links.
 SERVERS = """

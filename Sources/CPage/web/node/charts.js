@@ -39,6 +39,8 @@ export function drawCharts(canvas, series, width) {
   drawBars(context, series.bars24 || "", { width: bars, slots: BAR_SLOTS, height: CHART_HEIGHT, palette });
 }
 
+function isLatency(slot) { return typeof slot === "number"; }
+
 function drawSpark(context, letters, width, palette) {
   if (letters === "") { hatch(context, width, CHART_HEIGHT, palette); return; }
   const slots = sparkSlots(letters);
@@ -64,7 +66,9 @@ function drawSpark(context, letters, width, palette) {
   if (scale === null) return;
   context.fillStyle = palette.text;
   context.globalAlpha = 0.6;
-  context.fillRect(0, Math.round(CHART_HEIGHT - heightOf(scale.median)), width, 1);
+  // As far as there are latencies.
+  const [first, last] = [slots.findIndex(isLatency), slots.findLastIndex(isLatency)];
+  context.fillRect((offset + first) * step, Math.round(CHART_HEIGHT - heightOf(scale.median)), (last - first + 1) * step, 1);
   context.globalAlpha = 1;
 }
 

@@ -1,6 +1,6 @@
 // The diagnosis in the reader's language: the service writes it in English.
 
-import { dotted, phrases, word } from "../common/words.js";
+import { DICTIONARIES, dotted, phrases, word } from "../common/words.js";
 
 /** The sentences of the service whose words are translated; `phrases().evidence` has the same names. */
 const PATTERNS = {
@@ -19,7 +19,7 @@ export function evidenceText(evidence, reason) {
   if (failed && failed[2] === reason) {
     const words = word("reasons", reason);
     // Some details say the same.
-    const detail = failed[3]?.toLowerCase() === words.toLowerCase() ? null : failed[3];
+    const detail = failed[3]?.toLowerCase() === DICTIONARIES.en.reasons[reason] ? null : failed[3];
     return { text: dotted([`${failed[1]}: ${words}`, detail]), lang: null };
   }
   for (const [name, pattern] of Object.entries(PATTERNS)) {

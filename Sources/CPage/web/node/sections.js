@@ -13,6 +13,8 @@ import { OUTAGE_LIMIT } from "./targetreader.js";
 /** The states whose colours the verdicts of steps have. */
 const STEP_STATES = { pass: "up", fail: "down", notReached: "unknown" };
 
+/** The changes of the machine that are shown with an outage, the newest first. */
+const CHANGE_LIMIT = 5;
 /** Reasons that a link without a carrier causes, too. */
 const ROUTE_REASONS = ["noRoute", "networkUnreachable"];
 
@@ -108,7 +110,7 @@ function machineChange({ subject, to, cause }) {
 }
 
 function outageItem({ start, end, reason, changes }) {
-  const before = changes.map(machineChange).filter(Boolean);
+  const before = [...new Set(changes.map(machineChange).filter(Boolean))].slice(0, CHANGE_LIMIT);
   const length = duration((end ?? now()) - start, units());
   return h("li", { class: "event" }, timeElement(start), " ",
     h("strong", {}, end === null ? text("ongoing", { duration: length }) : length), " ", word("reasons", reason),
