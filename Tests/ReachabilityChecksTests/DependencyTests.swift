@@ -9,6 +9,8 @@ import Testing
 @Suite("Dependencies of targets")
 struct DependencyTests {
   var bench = DependencyBench()
+  /// Whether the long tests run, with thousands of targets.
+  private static let isLong = Program.environmentVariable("REACHD_CUTS") != nil
 
   private func count(_ log: [String], _ text: String) -> Int { log.count { $0.contains(text) } }
 
@@ -118,9 +120,10 @@ struct DependencyTests {
   @Test("The root is found at the core, whichever target fails first")
   mutating func tree() throws {
     try bench.add("core", interval: .seconds(30))
-    for number in 0..<10 {
+    let (switches, leaves) = Self.isLong ? (100, 50) : (10, 20)
+    for number in 0..<switches {
       try bench.add("switch\(number)", [.init("core")], interval: .seconds(20), timeout: .seconds(5))
-      for leaf in 0..<20 { try bench.add("leaf\(number)-\(leaf)", [.init("switch\(number)")]) }
+      for leaf in 0..<leaves { try bench.add("leaf\(number)-\(leaf)", [.init("switch\(number)")]) }
     }
     bench.run(for: .seconds(60))
     _ = bench.takeLog()
@@ -165,8 +168,9 @@ struct DependencyTests {
 
   @Test("A parent that flaps does not hide a dead child, which is not checked more often than stated")
   mutating func flapping() throws {
+    let count = Self.isLong ? 1_000 : 150
     try bench.add("router", interval: .seconds(1), timeout: .milliseconds(200)) { $0.fastInterval = .milliseconds(500) }
-    for number in 0..<150 { try bench.add("t\(number)", [.init("router")], interval: .seconds(60)) }
+    for number in 0..<count { try bench.add("t\(number)", [.init("router")], interval: .seconds(60)) }
     bench.run(for: .seconds(70))
     _ = bench.takeLog()
     let checks = bench.checks
@@ -176,7 +180,7 @@ struct DependencyTests {
       bench.run(for: .seconds(1))
     }
     #expect(bench.status("t7")?.state == .down, "\(bench.takeLog())")
-    for number in 0..<150 where number != 7 {
+    for number in 0..<count where number != 7 {
       let made = (bench.checks["t\(number)"] ?? 0) - (checks["t\(number)"] ?? 0)
       // The regular ones, and at most one for recoveries in five seconds.
       #expect(made <= 5 + 60, "t\(number): \(made)")
