@@ -20,3 +20,18 @@ package struct TopGate: Sendable, Equatable {
     one.isOpen == other.isOpen ? one.id < other.id : other.isOpen
   }
 }
+
+extension TopServiceState {
+  /// Replaces all gates by those of the response of `GET /gates`.
+  package mutating func replaceGates(_ document: JSON) {
+    gates = (document["gates"]?.elements ?? []).compactMap(TopGate.init).sorted(by: TopGate.isBefore)
+  }
+
+  /// Applies the data of a `gate` event.
+  mutating func applyGate(_ data: JSON) {
+    guard let gate = data["gate"].flatMap(TopGate.init) else { return }
+    gates.removeAll { $0.id == gate.id }
+    if data["removed"] != .bool(true) { gates.append(gate) }
+    gates.sort(by: TopGate.isBefore)
+  }
+}

@@ -15,7 +15,7 @@ package struct TopServiceState: Sendable {
   /// The number of targets of a fleet that are down for some agents only.
   package private(set) var partialCount = 0
   /// The gates, those that are closed first.
-  package private(set) var gates: [TopGate] = []
+  package internal(set) var gates: [TopGate] = []
   private var entries: [String: TopTargetEntry] = [:]
   /// The order of all targets, in which an event moves one, so that its cost is not that of sorting.
   private var order: [TopTargetEntry.Order] = []
@@ -68,18 +68,6 @@ package struct TopServiceState: Sendable {
     guard let list = TopTargetEntry.entries(overview) else { return false }
     replace(list, ofFleet: false)
     return true
-  }
-
-  /// Replaces all gates by those of the response of `GET /gates`.
-  package mutating func replaceGates(_ document: JSON) {
-    gates = (document["gates"]?.elements ?? []).compactMap(TopGate.init).sorted(by: TopGate.isBefore)
-  }
-
-  private mutating func applyGate(_ data: JSON) {
-    guard let gate = data["gate"].flatMap(TopGate.init) else { return }
-    gates.removeAll { $0.id == gate.id }
-    if data["removed"] != .bool(true) { gates.append(gate) }
-    gates.sort(by: TopGate.isBefore)
   }
 
   package mutating func replaceFleet(_ targets: [TopTargetEntry]) { replace(targets, ofFleet: true) }
