@@ -27,6 +27,9 @@ struct DependencyGraph {
 
   private static func parents(_ entries: [TargetDependency]) -> Set<String> { Set(entries.flatMap(\.parents)) }
 
+  /// The targets that depend on others.
+  var ids: some Collection<String> { entries.keys }
+
   /// The parents of a target, each once.
   func parents(of id: String) -> Set<String> { Self.parents(entries[id] ?? []) }
 

@@ -1,5 +1,3 @@
-internal import DequeModule
-
 /// The children that wait for results of their parents, and those to decide about: a value that takes times.
 struct DependencyQuestions {
   /// One parent whose result children wait for.
@@ -8,20 +6,21 @@ struct DependencyQuestions {
     var children: [String: Duration] = [:]
     /// When the children stop waiting.
     var deadline: Duration
-    /// When its check may begin; nil while one runs.
+    /// When those stop waiting that have joined while a check was running, which may have begun too early for them.
+    var nextDeadline: Duration?
+    /// When its check may begin; nil while one is about to begin, or runs.
     var earliest: Duration?
   }
 
   private var questions: [String: Question] = [:]
   /// The parents whose checks have not begun, in order.
-  private var queue: Deque<String> = []
+  private var queue = IdentifierQueue()
   /// The number of running checks.
   private(set) var running = 0
   /// When ``takeExpired(at:)`` or ``takeReady(at:)`` may return something; nil for never.
   private(set) var wakeTime: Duration?
   /// The targets to decide about, in order.
-  private var touched: Deque<String> = []
-  private var touchedIDs: Set<String> = []
+  private var touched = IdentifierQueue()
 
   /// Whether there are targets to decide about.
   var hasTouched: Bool { !touched.isEmpty }
@@ -29,22 +28,24 @@ struct DependencyQuestions {
   // MARK: - Targets to decide about
 
   /// Whether a target is to be decided about.
-  func isTouched(_ id: String) -> Bool { touchedIDs.contains(id) }
+  func isTouched(_ id: String) -> Bool { touched.contains(id) }
 
   /// Notes that a target is to be decided about.
-  mutating func touch(_ id: String) { if touchedIDs.insert(id).inserted { touched.append(id) } }
+  mutating func touch(_ id: String) { touched.append(id) }
 
   /// Removes and returns the next target to decide about.
-  mutating func takeTouched() -> String? {
-    guard let id = touched.popFirst() else { return nil }
-    touchedIDs.remove(id)
-    return id
-  }
+  mutating func takeTouched() -> String? { touched.popFirst() }
 
   // MARK: - Questions
 
+  /// The parents for whose results children wait.
+  var parents: some Collection<String> { questions.keys }
+
   /// Whether children wait for a parent.
   func isAsked(_ parent: String) -> Bool { questions[parent] != nil }
+
+  /// Whether a child waits for a parent.
+  func isWaiting(_ child: String, for parent: String) -> Bool { questions[parent]?.children[child] != nil }
 
   /// Adds a child to the question for a parent.
   ///
@@ -52,7 +53,7 @@ struct DependencyQuestions {
   ///   - child: the child.
   ///   - since: the time at which the parent's check must have begun at the earliest.
   ///   - parent: the parent.
-  ///   - deadline: when the child stops waiting, unless others wait already.
+  ///   - deadline: when the child stops waiting, unless others wait for the same check.
   ///   - earliest: when a check of the parent may begin; nil while one runs that began late enough.
   mutating func add(
     _ child: String, since: Duration, to parent: String, deadline: Duration, earliest: Duration?
@@ -61,6 +62,8 @@ struct DependencyQuestions {
       questions[parent] = Question(deadline: deadline, earliest: earliest)
       if earliest != nil { queue.append(parent) }
       wake(at: min(deadline, earliest ?? deadline))
+    } else if questions[parent]?.earliest == nil, questions[parent]?.nextDeadline == nil {
+      questions[parent]?.nextDeadline = deadline
     }
     questions[parent]?.children[child] = since
   }
@@ -75,7 +78,13 @@ struct DependencyQuestions {
     guard var question = questions.removeValue(forKey: parent) else { return [] }
     let children = question.children.filter { isAnswered($0.value) }.map(\.key)
     for child in children { question.children[child] = nil }
-    if !question.children.isEmpty { questions[parent] = question }
+    guard !question.children.isEmpty else { return children }
+    // A result that answers none of them, such as an unknown one, does not prolong the wait.
+    if !children.isEmpty, let next = question.nextDeadline {
+      (question.deadline, question.nextDeadline) = (next, nil)
+      wake(at: next)
+    }
+    questions[parent] = question
     return children
   }
 
@@ -87,10 +96,9 @@ struct DependencyQuestions {
     wake(at: earliest)
   }
 
-  /// Notes that a check of a parent runs.
+  /// Notes that a check of a parent begins.
   mutating func begin(_ parent: String, deadline: Duration) {
     guard let question = questions[parent] else { return }
-    questions[parent]?.earliest = nil
     questions[parent]?.deadline = min(question.deadline, deadline)
     wake(at: min(question.deadline, deadline))
   }
@@ -119,6 +127,7 @@ struct DependencyQuestions {
       guard let parent = queue.popFirst(), let earliest = questions[parent]?.earliest else { continue }
       if earliest <= now, ready.count < slots {
         ready.append(parent)
+        questions[parent]?.earliest = nil
       } else {
         queue.append(parent)
         // Without a free slot, the end of a check continues.

@@ -54,6 +54,24 @@ public enum DependencyRules {
     return faults
   }
 
+  /// Orders targets such that each follows those of them that it depends on, and otherwise as they are.
+  ///
+  /// - Parameter targets: the targets; their ids are unique.
+  /// - Returns: their indices; those of a cycle are the last.
+  static func order(of targets: [TargetDefinition]) -> [Int] {
+    guard targets.contains(where: { !$0.dependsOn.isEmpty }) else { return Array(targets.indices) }
+    let ids = Set(targets.map(\.id))
+    let parents = Dictionary(
+      targets.map { ($0.id, $0.dependsOn.flatMap(\.parents).filter { ids.contains($0) }) }
+    ) { first, _ in first }
+    var children: [String: [String]] = [:]
+    for (id, names) in parents { for name in names { children[name, default: []].append(id) } }
+    let heights = heights(parents, children).heights
+    return targets.indices.sorted { left, right in
+      (heights[targets[left].id] ?? .max, left) < (heights[targets[right].id] ?? .max, right)
+    }
+  }
+
   /// The number of targets on the longest chain up to each one, in topological order (Kahn), and those in or below cycles.
   private static func heights(
     _ parents: [String: [String]], _ children: [String: [String]]

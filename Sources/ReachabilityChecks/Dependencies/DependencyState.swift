@@ -10,4 +10,7 @@ struct DependencyState {
   var askedAt: Duration?
   /// The time of the last check that was planned because its parents recovered.
   var recoveryDue: Duration?
+
+  /// Removes the parents of a held change.
+  mutating func endWaiting() { (awaited, expired) = ([], []) }
 }

@@ -2,12 +2,12 @@ internal import ReachabilityModel
 
 /// Which targets depend on which, and which of them wait for results of their parents: a value that takes times.
 ///
-/// It changes only what the entries know of their parents; ``ScheduleState`` has the entries, and carries the rest out.
+/// It changes only the ``DependencyState`` of entries; ``ScheduleState`` has the entries, and carries the rest out.
 struct DependencyTracker {
   typealias Entries = [String: ScheduleEntry]
 
   private(set) var graph = DependencyGraph()
-  private var questions = DependencyQuestions()
+  private(set) var questions = DependencyQuestions()
 
   /// The number of running checks of parents.
   var running: Int { questions.running }
@@ -24,49 +24,65 @@ struct DependencyTracker {
     return entry.isFailing ? .failing : .working
   }
 
-  /// The root of the outage that breaks an entry of a target; nil while all entries are intact.
-  func root(of entry: ScheduleEntry, in entries: Entries) -> String? {
-    guard !entry.definition.dependsOn.isEmpty else { return nil }
-    let (awaited, expired) = (entry.dependency.awaited, entry.dependency.expired)
-    return graph.root(of: entry.definition.id) { id, isOwn in
-      isOwn && (awaited.contains(id) || expired.contains(id)) ? .working : state(of: id, in: entries)
-    }
+  /// The root of the outage that breaks an entry of a target, by the last results of its parents; nil while all entries are intact.
+  func root(of id: String, in entries: Entries) -> String? {
+    graph.root(of: id) { parent, _ in state(of: parent, in: entries) }
   }
 
   /// Completes a held change when the results of the parents are known.
-  func decide(_ entry: ScheduleEntry, _ status: inout TargetStatus, in entries: Entries, at time: Timestamp) {
+  mutating func decide(_ entry: ScheduleEntry, _ status: inout TargetStatus, in entries: Entries, at time: Timestamp) {
+    let id = entry.definition.id
     if status.isWaitingForDependency {
-      let root = root(of: entry, in: entries)
+      let (awaited, expired) = (entry.dependency.awaited, entry.dependency.expired)
+      // What is not known yet, or took too long, breaks no entry.
+      let root = graph.root(of: id) { parent, isOwn in
+        isOwn && (awaited.contains(parent) || expired.contains(parent)) ? .working : state(of: parent, in: entries)
+      }
       // One broken entry decides: the other parents need not be known.
-      guard root != nil || entry.dependency.awaited.isEmpty else { return }
+      guard root != nil || awaited.isEmpty else { return }
       status.decide(brokenBy: root, entry.definition, at: time)
+      // It is the root for those below it whose former root works again.
+      if status.state == .down { touchOutages(graph.descendants(of: id), in: entries) }
     }
-    (entry.dependency.awaited, entry.dependency.expired) = ([], [])
+    entry.dependency.endWaiting()
   }
 
   /// The root of an outage that explains a failure which arrives now.
   ///
   /// An outage has not ended before the target is decided about: its checks in progress began during it.
   func rootOfFailure(of entry: ScheduleEntry, in entries: Entries) -> String? {
-    root(of: entry, in: entries)
-      ?? (questions.isTouched(entry.definition.id) ? entry.report.status.dependency : nil)
+    let id = entry.definition.id
+    return root(of: id, in: entries) ?? (questions.isTouched(id) ? entry.report.status.dependency : nil)
   }
 
   // MARK: - Changes
 
   /// Replaces the entries of `dependsOn` of a target.
-  mutating func set(_ id: String, _ dependsOn: [TargetDependency]) {
+  mutating func set(_ id: String, _ dependsOn: [TargetDependency], in entries: Entries) {
     guard graph.set(id, dependsOn) else { return }
     questions.touch(id)
+    // Their roots may be others.
+    touchOutages(graph.descendants(of: id), in: entries)
   }
 
-  /// Touches the targets that depend on one which fails now, or does not fail any more.
-  mutating func parentChanged(_ id: String, wasFailing: Bool, in entries: Entries) {
-    let isFailing = state(of: id, in: entries) == .failing
-    guard !graph.isEmpty, isFailing != wasFailing else { return }
-    // A root may move up for all that depend on it; a recovery concerns those that name it.
-    for child in isFailing ? graph.descendants(of: id) : graph.children(of: id)
-    where entries[child]?.report.status.reason == .dependencyDown { questions.touch(child) }
+  /// Touches the targets that depend on one whose state is another now.
+  mutating func parentChanged(_ id: String, from old: TargetDependency.ParentState, in entries: Entries) {
+    guard !graph.isEmpty else { return }
+    let new = state(of: id, in: entries)
+    if new == old { return }
+    if new == .failing {
+      // A root may move up for all that depend on it.
+      return touchOutages(graph.descendants(of: id), in: entries)
+    }
+    let children = graph.children(of: id)
+    // The results of its parents so far do not explain the next failures of a child.
+    if old == .failing { for child in children { entries[child]?.dependency.failingSince = nil } }
+    touchOutages(children, in: entries)
+  }
+
+  /// Touches those targets that are in an outage of others.
+  private mutating func touchOutages(_ ids: Set<String>, in entries: Entries) {
+    for id in ids where entries[id]?.report.status.reason == .dependencyDown { questions.touch(id) }
   }
 
   /// Removes and returns the next target to decide about.
@@ -79,7 +95,7 @@ struct DependencyTracker {
     _ child: ScheduleEntry, _ entries: Entries, _ ledger: inout QuotaLedger, at now: Duration
   ) {
     let since = child.dependency.failingSince ?? now
-    (child.dependency.awaited, child.dependency.expired) = ([], [])
+    child.dependency.endWaiting()
     for id in graph.parents(of: child.definition.id) {
       guard let parent = entries[id], !parent.definition.isPaused, parent.route != .missing else { continue }
       if let begun = parent.lastBegun, begun >= since { continue }
@@ -125,9 +141,9 @@ struct DependencyTracker {
     }
     let parents = questions.takeReady(at: now, limit: limit).compactMap { id -> ScheduleEntry? in
       guard let parent = entries[id] else { return nil }
-      questions.begin(id, deadline: Self.deadline(parent, at: now))
       // Its running check began too early: another one follows it.
       if case .running = parent.activity { return nil }
+      questions.begin(id, deadline: Self.deadline(parent, at: now))
       parent.dependency.askedAt = now
       questions.startCheck()
       return parent

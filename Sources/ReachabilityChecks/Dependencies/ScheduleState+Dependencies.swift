@@ -31,16 +31,16 @@ extension ScheduleState {
     let wasFailing = entry.isFailing
     (entry.isBad, entry.lastBegun) = (result.state != .up, begun)
     if wasFailing != entry.isFailing {
-      dependencies.parentChanged(entry.definition.id, wasFailing: wasFailing, in: entries)
+      dependencies.parentChanged(entry.definition.id, from: wasFailing ? .failing : .working, in: entries)
     }
   }
 
-  /// Whether children see a target as failing.
-  func isFailing(_ id: String) -> Bool { dependencies.state(of: id, in: entries) == .failing }
+  /// The state of a target as its children see it.
+  func parentState(_ id: String) -> TargetDependency.ParentState { dependencies.state(of: id, in: entries) }
 
   /// Applies a change of a target, other than a result, to the targets that depend on it.
-  mutating func parentChanged(_ id: String, wasFailing: Bool, at now: ScheduleMoment) {
-    dependencies.parentChanged(id, wasFailing: wasFailing, in: entries)
+  mutating func parentChanged(_ id: String, from old: TargetDependency.ParentState, at now: ScheduleMoment) {
+    dependencies.parentChanged(id, from: old, in: entries)
     dependencies.continueQuestion(id, entries, ledger, at: now.uptime)
   }
 
@@ -66,7 +66,7 @@ extension ScheduleState {
       if status.isWaitingForDependency {
         dependencies.decide(entry, &status, in: entries, at: now.time)
       } else if status.reason == .dependencyDown {
-        if let root = dependencies.root(of: entry, in: entries) {
+        if let root = dependencies.root(of: id, in: entries) {
           status.setDependency(root)
         } else {
           planRecovery(entry, at: now)
@@ -77,9 +77,9 @@ extension ScheduleState {
     return (changes, ids)
   }
 
-  /// Plans a check of a target whose parents work again: at once, or spread when there are many.
+  /// Plans a check of a target whose parents work again: immediately, or spread when there are many.
   private mutating func planRecovery(_ entry: ScheduleEntry, at now: ScheduleMoment) {
-    // Earlier results of its parents say nothing about the next failures.
+    // Earlier results of its parents do not explain the next failures.
     entry.dependency.failingSince = nil
     let spread = min(entry.definition.interval, Limits.recoverySpread)
     let last = entry.dependency.recoveryDue
@@ -96,6 +96,7 @@ extension ScheduleState {
     // What a running check has sent may be lost, and its failure is no longer the target's.
     if case .running(let run, _, .scheduled) = entry.activity, entry.retries < Limits.retries {
       restart(entry, run, .scheduled)
+      dependencies.continueQuestion(entry.definition.id, entries, ledger, at: now.uptime)
     }
     plan(entry, at: due)
   }

@@ -26,24 +26,39 @@ extension TargetRegistry {
 
   /// Removes the entries of clients' targets that cannot stay.
   ///
+  /// - Parameters:
+  ///   - ids: the targets to examine; those of others than clients are skipped.
+  ///   - now: the present time.
   /// - Returns: the parents that were removed, by the identifier of the child, and the effects.
-  mutating func removeInvalidDependencies(at now: ScheduleMoment) -> (
+  mutating func removeInvalidDependencies(of ids: some Sequence<String>, at now: ScheduleMoment) -> (
     removed: [String: [String]], effects: [@Sendable () -> Void]
   ) {
     var (removed, effects): ([String: [String]], [@Sendable () -> Void]) = ([:], [])
-    let clients = state.entries.values.filter { $0.report.origin == .runtime && !$0.definition.dependsOn.isEmpty }
-    for entry in clients.sorted(by: { $0.definition.id < $1.definition.id }) {
-      var definition = entry.definition
-      while !definition.dependsOn.isEmpty, let fault = fault(of: definition) {
-        let before = Set(definition.dependsOn.flatMap(\.parents))
-        definition.removeDependencies(fault)
-        removed[definition.id, default: []] += before.subtracting(definition.dependsOn.flatMap(\.parents)).sorted()
+    for id in ids.sorted() {
+      guard let entry = state.entries[id], entry.report.origin == .runtime, fault(of: entry.definition) != nil else {
+        continue
       }
-      guard definition != entry.definition else { continue }
+      let definition = withValidDependencies(entry.definition)
+      removed[id] = Set(entry.definition.dependsOn.flatMap(\.parents))
+        .subtracting(definition.dependsOn.flatMap(\.parents)).sorted()
       let change = put(definition, .runtime, nil, .none, isPublished: true, at: now)
       effects.append { change.run() }
     }
     return (removed, effects)
+  }
+
+  /// A target with those of its entries that can stay; unknown parents are removed from them.
+  private func withValidDependencies(_ definition: TargetDefinition) -> TargetDefinition {
+    var valid = definition
+    valid.dependsOn = []
+    for entry in definition.dependsOn {
+      let parents = entry.parents.filter { possibleParent($0) != nil }
+      // Without an alternative, an entry may be the same as another one.
+      guard !parents.isEmpty, !valid.dependsOn.contains(where: { Set($0.parents) == Set(parents) }) else { continue }
+      valid.dependsOn.append(TargetDependency(anyOf: parents))
+      if fault(of: valid) != nil { valid.dependsOn.removeLast() }
+    }
+    return valid
   }
 
   /// Completes a configuration whose targets are registered.
@@ -54,7 +69,7 @@ extension TargetRegistry {
   ) {
     var effects: [@Sendable () -> Void] = []
     if isFirst { effects.append(monitor.record(takeUnconfigured(), at: now.time)) }
-    let (removed, changes) = removeInvalidDependencies(at: now)
+    let (removed, changes) = removeInvalidDependencies(of: state.dependencies.graph.ids, at: now)
     effects += changes
     if isFirst {
       let (changes, ids) = discardRestoredOutages(at: now)
@@ -77,32 +92,18 @@ extension TargetRegistry {
     }
   }
 
-  /// Forgets the restored state of targets that do not depend on a failing one any more; the next result decides about them.
+  /// Resets the restored state of targets that do not depend on a failing one any more; the next result decides about them.
   ///
   /// - Returns: the changes to publish, and the ids of all restored outages.
   private func discardRestoredOutages(at now: ScheduleMoment) -> (changes: [EngineTargetChange], ids: [String]) {
     let restored = state.entries.values.filter { $0.report.status.reason == .dependencyDown }
       .sorted { $0.definition.id < $1.definition.id }
     let changes = restored.compactMap { entry -> EngineTargetChange? in
-      let root = state.dependencies.root(of: entry, in: state.entries)
+      let root = state.dependencies.root(of: entry.definition.id, in: state.entries)
       return entry.change([.configuration, .restart], at: now) { status in
         if let root { status.setDependency(root) } else { status = TargetStatus(at: now.time) }
       }
     }
     return (changes, restored.map(\.definition.id))
-  }
-}
-
-extension TargetDefinition {
-  /// Removes what is at fault: one parent, or the last entry of a chain or cycle that became too long.
-  fileprivate mutating func removeDependencies(_ fault: DependencyFault) {
-    switch fault {
-    case .unknown(let parent):
-      dependsOn = dependsOn.compactMap { entry in
-        let parents = entry.parents.filter { $0 != parent }
-        return parents.isEmpty ? nil : TargetDependency(anyOf: parents)
-      }
-    case .cycle, .tooDeep: dependsOn.removeLast()
-    }
   }
 }

@@ -34,9 +34,12 @@ extension CheckSchedule {
   func put(
     _ definitions: [TargetDefinition], _ origin: TargetOrigin, by account: TargetAccount? = nil, isPublished: Bool
   ) -> [TargetPutResult] {
-    let results = definitions.map { put($0, origin, account, .none, isPublished: isPublished) }
+    // A target that depends on another one of them is accepted wherever it is in the list.
+    let results = DependencyRules.order(of: definitions).map { index in
+      (index, put(definitions[index], origin, account, .none, isPublished: isPublished))
+    }
     startDueChecks()
-    return results
+    return results.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
   /// Requests the evaluation of new routes, and starts what is due.
@@ -73,15 +76,16 @@ extension CheckSchedule {
   ) throws(ScheduleChangeError) {
     let removal = guarded.withLock { registry in
       Result { () throws(ScheduleChangeError) in
-        try registry.remove(
-          id, origin, account, precondition, removingDependencies: removingDependencies, at: now())
+        let (children, now) = (registry.state.dependencies.graph.children(of: id), now())
+        let removal = try registry.remove(
+          id, origin, account, precondition, removingDependencies: removingDependencies, at: now)
+        let others = removingDependencies ? registry.removeInvalidDependencies(of: children, at: now).effects : []
+        return (removal, others)
       }
     }
-    try removal.get().run()
-    if removingDependencies {
-      let effects = guarded.withLock { $0.removeInvalidDependencies(at: now()).effects }
-      for effect in effects { effect() }
-    }
+    let (effects, others) = try removal.get()
+    effects.run()
+    for effect in others { effect() }
     startDueChecks()
   }
 

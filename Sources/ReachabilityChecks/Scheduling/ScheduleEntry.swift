@@ -63,9 +63,9 @@ final class ScheduleEntry: @unchecked Sendable {
   ///
   /// - Parameter isBroken: whether a parent fails, so that another result decides nothing.
   /// - Returns: whether to do so.
-  func needsFastCheck(isBroken: Bool) -> Bool {
+  func needsFastCheck(isBroken: @autoclosure () -> Bool) -> Bool {
     let status = report.status
-    if status.reason == .dependencyDown { return !isBroken }
+    if status.reason == .dependencyDown { return !isBroken() }
     return status.isPending || status.state == .unreachable && route == .available
   }
 

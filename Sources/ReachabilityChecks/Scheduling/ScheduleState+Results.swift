@@ -37,7 +37,7 @@ extension ScheduleState {
     if isSettling(entry, result, settle: settle(), at: now) { return .settling }
     noteParent(entry, result, begun: start)
     let targetChange = take(result, entry, definition, at: now)
-    if entry.needsFastCheck(isBroken: dependencies.root(of: entry, in: entries) != nil) {
+    if entry.needsFastCheck(isBroken: dependencies.root(of: definition.id, in: entries) != nil) {
       let next = max(now.uptime, start + ledger.fastInterval(definition, entry.account))
       // Not a reserved check: without credit, the next check is the regular one.
       if next < entry.due, ledger.admit(1, for: entry.account, at: now.uptime) == .admitted { plan(entry, at: next) }
@@ -87,9 +87,9 @@ extension ScheduleState {
     let route: ScheduleEntry.RouteState =
       isMissing ? verdict.phase == .resolved ? .missing : .unresolvable : .available
     let (wasAvailable, addresses) = (entry.route == .available, entry.addresses)
-    let wasFailing = isFailing(id)
+    let parentState = parentState(id)
     entry.route = route
-    parentChanged(id, wasFailing: wasFailing, at: now)
+    parentChanged(id, from: parentState, at: now)
     entry.hasRoute = verdict.path.status.isReachable
     entry.missingSince = nil
     if case .name = verdict.target.remote { entry.addresses = verdict.addresses.map(\.address) }

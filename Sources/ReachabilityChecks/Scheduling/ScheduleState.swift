@@ -47,10 +47,10 @@ struct ScheduleState {
   ) -> (change: EngineTargetChange?, cancelled: CheckRun?) {
     let id = definition.id
     let account = self.account(account, of: id, origin)
-    let wasFailing = isFailing(id)
+    let parentState = parentState(id)
     defer {
-      dependencies.set(id, definition.dependsOn)
-      parentChanged(id, wasFailing: wasFailing, at: now)
+      dependencies.set(id, definition.dependsOn, in: entries)
+      parentChanged(id, from: parentState, at: now)
     }
     guard let old = entries[id] else {
       add(definition, origin, account, TargetStatus(at: now.time, isPaused: definition.isPaused), at: now)
@@ -87,7 +87,10 @@ struct ScheduleState {
       }
       cancelled = discard(old)
       add(definition, origin, account, status, at: now)
-      if definition.isSameCheck(as: old.definition) { entries[id]?.takeResults(of: old) }
+      // The results from before a pause are out of date.
+      if definition.isSameCheck(as: old.definition), definition.isPaused == old.definition.isPaused {
+        entries[id]?.takeResults(of: old)
+      }
       // For a new host, the route state follows from the first check until the kernel reports it.
       if old.definition.target.routeTarget == definition.target.routeTarget {
         entries[id]?.route = old.route
@@ -127,10 +130,10 @@ struct ScheduleState {
   /// - Returns: the run to cancel.
   mutating func remove(_ id: String, at now: ScheduleMoment) -> CheckRun? {
     guard let entry = entries[id] else { return nil }
-    let wasFailing = isFailing(id)
+    let parentState = parentState(id)
     let run = discard(entry)
-    dependencies.set(id, [])
-    parentChanged(id, wasFailing: wasFailing, at: now)
+    dependencies.set(id, [], in: entries)
+    parentChanged(id, from: parentState, at: now)
     return run
   }
 

@@ -128,7 +128,7 @@ public struct TargetStatus: Hashable, Sendable {
   ) {
     if root == nil { ownFailures += 1 }
     if state == .unreachable, let root {
-      // It says nothing about the target.
+      // It does not describe the target.
       transition(.unreachable, .dependencyDown, at: time)
       dependency = root
       return

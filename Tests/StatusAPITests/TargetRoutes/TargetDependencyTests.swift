@@ -88,6 +88,33 @@ import Testing
     #expect(try service.send("GET", "/targets/y").text.contains(#""dependsOn":["core","a"]"#))
   }
 
+  @Test("What a deletion leaves of the entries can be sent back")
+  func remainder() throws {
+    for id in ["db", "x"] { _ = try put(id, "[]") }
+    _ = try put("x", #"["core", {"anyOf": ["db", "core"]}]"#)
+    #expect(try service.send("DELETE", "/targets/db?force=true").status == 204)
+    let left = try service.send("GET", "/targets/x").text
+    #expect(left.contains(#""dependsOn":["core"]"#))
+    #expect(try service.send("PUT", "/targets/x", left).status == 200)
+  }
+
+  @Test("A list of targets is accepted in any order, as GET returns it")
+  func list() throws {
+    let items = [("b1", #"["m1"]"#), ("m1", #"["z1"]"#), ("own", #"["own"]"#), ("z1", #"["core"]"#)].map {
+      id, parents in
+      #"{"id": "\#(id)", "target": "tcp://10.0.0.9:1", "dependsOn": \#(parents)}"#
+    }
+    let body = "[\(items.joined(separator: ", "))]"
+    let text = try service.send("POST", "/targets", body).text
+    // In the order of the request.
+    let results = [("b1", 201), ("m1", 201), ("own", 422), ("z1", 201)].map { id, status in
+      text.range(of: #""id":"\#(id)","status":\#(status)"#)?.lowerBound
+    }
+    let places = results.compactMap(\.self)
+    #expect(places.count == 4 && places == places.sorted(), "\(text)")
+    #expect(try service.send("GET", "/targets/b1").text.contains(#""dependsOn":["m1"]"#))
+  }
+
   @Test("A reload removes what became invalid from clients' targets, and does not fail")
   func reload() throws {
     _ = try put("db", #"["a", "core"]"#)
