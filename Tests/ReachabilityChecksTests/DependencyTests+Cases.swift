@@ -43,6 +43,28 @@ extension DependencyTests {
       bench.takeLog() == ["core up", "switch down connectTimeout", "leaf unreachable dependencyDown switch"])
   }
 
+  @Test("More parents than slots are checked in turn")
+  mutating func slots() throws {
+    let count = 600
+    for number in 0..<count {
+      try bench.add("p\(number)", interval: .seconds(86_400))
+      try bench.add("c\(number)", [.init("p\(number)")], interval: .seconds(600)) { $0.fall = 1 }
+    }
+    bench.run(for: .seconds(10))
+    _ = bench.takeLog()
+    bench.silent = Set(bench.state.entries.keys)
+    for (id, entry) in bench.state.entries where id.hasPrefix("c") { bench.state.enqueue(entry, due: bench.uptime) }
+    var most = 0
+    for _ in 0..<100 {
+      bench.run(for: .milliseconds(500))
+      most = max(most, bench.state.dependencies.running)
+    }
+    #expect(most == Limits.dependencySlots && bench.state.dependencies.running == 0)
+    #expect(bench.state.dependencies.questions.parents.isEmpty)
+    #expect(bench.takeLog().filter { $0.hasPrefix("c") }.allSatisfy { $0.contains("unreachable dependencyDown") })
+    #expect((0..<count).allSatisfy { bench.status("c\($0)")?.dependency == "p\($0)" })
+  }
+
   @Test("An alternative that is resumed ends an outage of the others")
   mutating func resumed() throws {
     for id in ["a", "b"] { try bench.add(id, interval: .seconds(5)) }

@@ -10,13 +10,15 @@ extension TargetRegistry {
     _ definition: TargetDefinition, _ old: TargetReport?, _ origin: TargetOrigin
   ) -> ScheduleChangeError? {
     guard origin == .runtime, definition.dependsOn != old?.definition.dependsOn ?? [] else { return nil }
-    return fault(of: definition).map { .dependency($0) }
+    return fault(of: definition) { state.dependencies.graph.children(of: $0) }.map { .dependency($0) }
   }
 
-  private func fault(of definition: TargetDefinition) -> DependencyFault? {
+  private func fault(
+    of definition: TargetDefinition, children: (String) -> Set<String> = { _ in [] }
+  ) -> DependencyFault? {
     DependencyRules.fault(
       of: definition.id, definition.dependsOn, entries: { possibleParent($0)?.definition.dependsOn },
-      children: { state.dependencies.graph.children(of: $0) })
+      children: children)
   }
 
   /// A target of the configuration or of a client, on which clients' targets may depend.
@@ -34,12 +36,12 @@ extension TargetRegistry {
     removed: [String: [String]], effects: [@Sendable () -> Void]
   ) {
     var (removed, effects): ([String: [String]], [@Sendable () -> Void]) = ([:], [])
-    for id in ids.sorted() {
-      guard let entry = state.entries[id], entry.report.origin == .runtime, fault(of: entry.definition) != nil else {
-        continue
-      }
-      let definition = withValidDependencies(entry.definition)
-      removed[id] = Set(entry.definition.dependsOn.flatMap(\.parents))
+    let clients = ids.sorted().compactMap { state.entries[$0] }.filter { $0.report.origin == .runtime }
+      .map(\.definition)
+    // From the top: a chain that became too long loses the entry at which it does, and what is below stays.
+    for index in DependencyRules.order(of: clients) where fault(of: clients[index]) != nil {
+      let definition = withValidDependencies(clients[index])
+      removed[definition.id] = Set(clients[index].dependsOn.flatMap(\.parents))
         .subtracting(definition.dependsOn.flatMap(\.parents)).sorted()
       let change = put(definition, .runtime, nil, .none, isPublished: true, at: now)
       effects.append { change.run() }

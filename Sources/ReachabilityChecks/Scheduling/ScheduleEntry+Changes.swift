@@ -27,7 +27,9 @@ extension ScheduleEntry {
       reason = ScheduleReasonDebouncer(status.reason)
     } else {
       let isNewReason = reason.update(status.reason)
-      let isOther = status.isFlapping != wasFlapping || unpublishedFrom != nil || status.dependency != dependency
+      // Another root of the same outage; whether an outage begins or ends, the reason shows.
+      let isNewRoot = status.dependency != dependency && status.dependency != nil && dependency != nil
+      let isOther = status.isFlapping != wasFlapping || unpublishedFrom != nil || isNewRoot
       guard isNewReason || isOther else { return nil }
     }
     let isFlapping = wasFlapping && status.isFlapping && causes == Self.byCheck
