@@ -187,7 +187,6 @@ final class HTTPConnection {
     return deadline <= context.now
   }
 
-  /// Cancels the connection's timers, when it is closed.
   func cancelTimers() {
     if case .set = requestTimer { context.timers.cancel(.request(token)) }
     if ending == .refusedDirectly { context.timers.cancel(.cut(token)) }

@@ -129,7 +129,6 @@ enum HTTPServerTimer: Hashable, Sendable {
   case stop
 }
 
-/// How far the server's stop is.
 struct HTTPServerStopState {
   /// The bytes that end every stream, once streams must end.
   var closeEvent: [UInt8]?

@@ -81,7 +81,6 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A socket address of either family.
 enum ListenSocketAddress {
   case ipv4(sockaddr_in)
   case ipv6(sockaddr_in6)

@@ -87,7 +87,6 @@ private struct DirectoryLock {
   }
 }
 
-/// The address of a Unix-domain socket with a path.
 struct UnixSocketAddress {
   /// The maximum length of a path in bytes, without the NUL.
   static let longestPath = 107

@@ -3,7 +3,6 @@
 /// The time is what the watcher has observed. A watcher that was delayed itself, because the process was stopped or the
 /// machine is overloaded, has observed one interval only: the loops were delayed as well.
 struct LoopStallDetector {
-  /// What the watcher reads of one loop.
   struct Sample {
     var id: ObjectIdentifier
     var name: String

@@ -1,7 +1,6 @@
 internal import CEventLoop
 internal import Glibc
 
-/// A thread that runs an event loop.
 package struct LoopThread: Sendable {
   private let thread: pthread_t
 

@@ -20,7 +20,6 @@ package final class LoopWatcher: Sendable {
     package let name: String
     /// The observed duration of the longest turn in progress, if it is a stall; zero otherwise.
     package let stall: Duration
-    /// The number of stalls so far.
     package let total: Int
   }
 

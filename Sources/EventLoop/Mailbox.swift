@@ -3,7 +3,6 @@ internal import Locks
 
 /// A queue of messages from any thread to one thread, which it wakes.
 package final class Mailbox<Message: Sendable>: Sendable {
-  /// What became of a message.
   package enum Delivery: Sendable {
     /// The thread will receive it.
     case accepted

@@ -51,7 +51,6 @@ package final class MailboxThread<Message: Sendable>: Sendable {
     }
   }
 
-  /// Sends a message if the thread runs.
   package func postIfRunning(_ message: Message) {
     let mailbox = phase.withLock { phase -> Mailbox<Message>? in
       guard case .running(let mailbox, _) = phase else { return nil }

@@ -27,7 +27,6 @@ internal import Glibc
     package static let edgeTriggered = Events(rawValue: EPOLLET.rawValue)
   }
 
-  /// One descriptor that is ready.
   package struct Event: Sendable {
     /// The token that the descriptor was added with.
     package let token: UInt64

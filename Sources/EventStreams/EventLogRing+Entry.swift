@@ -38,7 +38,6 @@ extension EventLogRing {
     }
   }
 
-  /// What a reader reads of each entry.
   enum Form {
     /// The bytes that were appended.
     case content

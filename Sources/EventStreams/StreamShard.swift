@@ -36,7 +36,6 @@ internal import Glibc
   /// The streams behind that are in the counters.
   private var countedBehind = 0
   private let start = MonotonicInstant.now
-  /// The time of this turn.
   private(set) var now: MonotonicInstant
 
   /// Makes a shard without streams.

@@ -51,7 +51,6 @@ internal import Glibc
 
   // MARK: - Allocation
 
-  /// Allocates a slot for a socket.
   mutating func insert(_ descriptor: Int32, first: Int32, second: Int32, lastWrite: UInt32) -> Int32 {
     let number: Int32
     var generation: UInt32 = 0

@@ -2,7 +2,6 @@ internal import Glibc
 
 /// Operations on the socket of a stream, which never wait.
 enum StreamSocket {
-  /// The result of a send.
   enum Sent {
     case all
     case part(Int)

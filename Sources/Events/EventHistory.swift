@@ -4,7 +4,6 @@ package import JSONFormat
 
 /// The visible events of this service: those in memory first, so that a full disk delays nothing, then those of the store.
 package final class EventHistory: Sendable {
-  /// What a read finds.
   package enum Batch: Sendable {
     /// The numbers and the data of the next events, at least one.
     case events([(sequence: UInt64, data: [UInt8])])

@@ -38,7 +38,6 @@ package final class EventReplayLimiter: Sendable {
     return ticket
   }
 
-  /// Removes a replay that waits.
   package func cancel(_ ticket: Ticket) {
     // Released outside the lock: the closure may have the last reference to another replay.
     _ = state.withLock { $0.waiting.remove(ticket) }

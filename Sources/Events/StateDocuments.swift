@@ -1,7 +1,6 @@
 internal import JSONFormat
 package import NetworkReachability
 
-/// The state of the machine with its encoded documents.
 package struct StateDocuments: Sendable {
   /// A document without its line end.
   package struct Document: Sendable {

@@ -5,7 +5,6 @@ internal import History
 internal import Locks
 internal import ReachabilityChecks
 public import ReachabilityFleet
-internal import StatusAPI
 
 /// The changes of fleet targets that wait for the engine, read from this service's events.
 ///

@@ -1,5 +1,4 @@
 internal import Events
-internal import NetworkReachability
 public import ReachabilityFleet
 public import ReachabilityModel
 

@@ -1,4 +1,3 @@
-internal import HTTPRouting
 internal import ReachabilityFleet
 
 /// Whether the engine works for a replica: a pure state machine over its contacts and publications.
@@ -54,7 +53,6 @@ struct FleetEngineHealth: Sendable {
     return .refusing(refusal.error)
   }
 
-  /// A line for the log.
   enum Report: Hashable, Sendable {
     /// A problem has lasted for some time.
     case began(Problem, age: Duration)
@@ -98,7 +96,6 @@ extension FleetEngineError {
     case conflict, timeout, disconnected, noResponders, noStream, full, other
   }
 
-  /// The kind of this failure.
   var reason: Reason {
     switch self {
     case .unexpectedLast: .conflict

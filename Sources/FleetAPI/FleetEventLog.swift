@@ -36,7 +36,6 @@ final class FleetEventLog: Sendable {
 
   init(_ logger: Logger) { self.logger = logger }
 
-  /// Writes events that are new.
   func log(_ events: [FleetEvent], _ fold: FleetFold, at now: Duration) {
     for event in events {
       switch event.content {

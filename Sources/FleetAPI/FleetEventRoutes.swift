@@ -4,7 +4,6 @@ internal import HTTPRouting
 internal import JSONFormat
 internal import NetworkReachability
 internal import ReachabilityFleet
-internal import StatusAPI
 
 /// `GET /fleet/events`: every event of the fleet, the same at every replica.
 enum FleetEventRoutes {

@@ -123,7 +123,6 @@ enum FleetMatrixRoute {
   }
 }
 
-/// The selection of cells by a request.
 struct FleetMatrixQuery {
   let subjects: FleetMatrixSubjects?
   let agent: String?

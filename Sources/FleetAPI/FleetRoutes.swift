@@ -1,7 +1,6 @@
 internal import HTTPRouting
 internal import JSONFormat
 internal import ReachabilityChecks
-internal import ReachabilityFleet
 internal import StatusAPI
 
 /// The routes of a replica, in the order of the index.

@@ -1,7 +1,6 @@
 internal import NetworkReachability
 internal import ReachabilityFleet
 
-/// The state of the fleet at one moment.
 struct FleetSnapshot: Sendable {
   var fold: FleetFold
   /// Whether the fold has everything that the stream has.

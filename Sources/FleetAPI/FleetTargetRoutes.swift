@@ -92,7 +92,6 @@ enum FleetTargetRoutes {
   }
 }
 
-/// A page of the list of the fleet's targets.
 struct FleetTargetPage {
   let targets: ArraySlice<(id: String, target: FleetFoldedTarget)>
   /// The cursor of the page that follows; nil for none.

@@ -11,7 +11,6 @@ struct FleetTargetWriter: Sendable {
   /// How often a change is published that others precede: more clients than that do not change one target at a time.
   private static let attempts = 16
 
-  /// What a client requests.
   enum Change: Sendable {
     /// Define the target, or change it unless `isCreation`.
     case define(FleetTarget, isCreation: Bool)

@@ -1,4 +1,3 @@
-internal import Events
 package import HTTPRouting
 internal import StatusPage
 public import StatusAPI

@@ -13,7 +13,6 @@ package final class DocumentQueue: Sendable {
   package static let clientLimit = 64
 
   package struct Counts: Equatable {
-    /// Requests that wait now.
     package var waiting = 0
     package var made = 0
     /// Requests refused because too many waited.

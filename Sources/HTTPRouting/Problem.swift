@@ -121,7 +121,6 @@ package struct Problem: Error {
 }
 
 extension Problem {
-  /// Creates the problem for invalid fields of a body.
   package init(fields: [FieldError]) {
     let list = fields.prefix(3).map { "\($0.pointer.isEmpty ? "the body" : $0.pointer): \($0.detail)" }
     let more = fields.count > 3 ? "; and \(fields.count - 3) more" : ""

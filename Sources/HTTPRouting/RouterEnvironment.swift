@@ -25,7 +25,6 @@ package final class RouterEnvironment: Sendable {
   package let access: AccessControl
   /// Makes the responses whose cost grows with the number of targets.
   package let documents = DocumentQueue()
-  /// Counts the responses.
   let requests: RequestCounters
   /// Advances with every change of what a cached response depends on: the documents, the settings, the access rules.
   let generation: ResponseCacheGeneration

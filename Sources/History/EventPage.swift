@@ -74,7 +74,7 @@ extension HistoryStore {
   /// - Parameters:
   ///   - sequence: the number of the last event that the reader has.
   ///   - bytes: the limit of the frames' bytes.
-  ///   - completion: receives the page, as in ``read(within:_:completion:)``.
+  ///   - completion: receives the page, as in ``read(_:completion:)``.
   public func page(
     after sequence: UInt64, limit bytes: Int,
     completion: @escaping @Sendable (Result<EventPage, StoreError>) -> Void

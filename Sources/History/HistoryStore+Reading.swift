@@ -15,16 +15,14 @@ extension HistoryStore {
   /// Runs a query on a read-only connection, on the queue `history`, in one read transaction.
   ///
   /// - Parameters:
-  ///   - timeLimit: the limit for waiting and execution; 2 s by default. Read at most about 1,000 rows or 100 ms: a long
-  ///     read keeps the log from being reused.
-  ///   - query: what to read.
+  ///   - query: what to read: at most about 1,000 rows or 100 ms, because a long read keeps the log from being reused. It may wait
+  ///     and take 2 s.
   ///   - completion: called on the queue, or immediately with ``StoreError/busy``.
   public func read<Value: Sendable>(
-    within timeLimit: Duration = defaultReadDeadline,
     _ query: @escaping @Sendable (DatabaseConnection) throws(DatabaseError) -> Value,
     completion: @escaping @Sendable (Result<Value, StoreError>) -> Void
   ) {
-    readers.read(query, within: timeLimit, completion)
+    readers.read(query, within: Self.defaultReadDeadline, completion)
   }
 
   /// The time limit of a query.

@@ -36,7 +36,6 @@ internal import Glibc
   private var answers: [Answer] = []
   private var channel: ares_channel?
   private let poller: Poller
-  /// The sockets of c-ares.
   private var descriptors: Set<Int32> = []
   /// The indexes of the interfaces that link-local servers are on, by address.
   var zones: [[UInt8]: UInt32] = [:]

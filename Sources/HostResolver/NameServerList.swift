@@ -18,7 +18,6 @@ extension Resolver {
   }
 }
 
-/// Reads lists of DNS servers.
 enum NameServerList {
   /// The servers of the `nameserver` lines.
   static func servers(in text: String) -> [ReachabilityTarget] {

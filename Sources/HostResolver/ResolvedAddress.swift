@@ -19,7 +19,6 @@ public struct ResolvedAddress: Sendable, Hashable {
     self.timeToLive = timeToLive
   }
 
-  /// The same address with another time to live.
   func with(timeToLive: Duration?) -> ResolvedAddress {
     ResolvedAddress(bytes: bytes, scopeID: scopeID, timeToLive: timeToLive)
   }

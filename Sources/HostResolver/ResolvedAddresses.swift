@@ -41,7 +41,6 @@ public struct ResolvedAddresses: Sendable, Hashable, RandomAccessCollection, Exp
     Self(left.list + right.list, omitted: left.omitted + right.omitted)
   }
 
-  /// The same addresses with other times to live.
   func withTimesToLive(_ change: (Duration?) -> Duration?) -> Self {
     Self(list.map { $0.with(timeToLive: change($0.timeToLive)) }, omitted: omitted)
   }

@@ -27,7 +27,6 @@ struct ResolverQueryTable {
     return last
   }
 
-  /// Queries wait to be sent.
   var hasWaiting: Bool { !waiting.isEmpty }
 
   /// Takes up to `limit` queries to send next; none while as many as allowed are in flight.

@@ -11,7 +11,6 @@ final class NATSEndedSubscriptions: Sendable {
   private struct State: Sendable {
     /// The library's subscriptions, as numbers.
     var handles: [UInt] = []
-    /// Whether a flush is to come.
     var isScheduled = false
   }
 
@@ -21,7 +20,6 @@ final class NATSEndedSubscriptions: Sendable {
   /// Whether no further subscription may begin: without responses of the server, those that end are kept.
   var isFull: Bool { state.withLock { $0.handles.count >= Limits.endedSubscriptions } }
 
-  /// Whether none waits.
   var isEmpty: Bool { state.withLock(\.handles.isEmpty) }
 
   /// Keeps a subscription that receives nothing any more, and releases it after a flush of its connection.

@@ -28,7 +28,6 @@ struct NetlinkEventBatch {
   var datagrams: UInt64 = 0
   /// Overruns of the receive buffer.
   var overruns: UInt64 = 0
-  /// Which routes may differ.
   var changes: RouteChanges { RouteChanges(blocks: blocks, isAny: affectsAllRoutes) }
   /// True when nothing was received.
   var isEmpty: Bool { datagrams == 0 && overruns == 0 }

@@ -1,4 +1,3 @@
-internal import EventLoop
 internal import Glibc
 internal import Locks
 internal import ReachabilityModel
@@ -32,9 +31,7 @@ extension NetlinkObserverMultiplexer {
   struct Entry {
     let member: Member
     var phase: Phase
-    /// Whether it needs the blocks of all routes in this reading.
     var needsBlocks = false
-    /// Its lookups in this reading.
     var queries: [RouteQuery] = []
   }
 

@@ -4,7 +4,6 @@ internal import ReachabilityModel
 
 /// One or more request messages in a buffer that is sent with one call.
 struct NetlinkRequest {
-  /// The encoded messages.
   private(set) var bytes: [UInt8] = []
   private var start = 0
 

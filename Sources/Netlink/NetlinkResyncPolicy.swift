@@ -20,7 +20,6 @@ struct NetlinkResyncPolicy {
   struct FailureReport: Equatable {
     /// The first failure since the last reading.
     let isFirst: Bool
-    /// The observer must be notified.
     let isForObserver: Bool
   }
 

@@ -4,7 +4,6 @@ internal import ReachabilityModel
 
 /// A NETLINK_ROUTE socket with its receive buffer; used by one thread at a time (netlink(7)).
 @safe final class NetlinkSocket {
-  /// The result of a receive.
   enum Received {
     /// A datagram from the kernel; valid until the next receive.
     case datagram(NetlinkBytes)

@@ -51,7 +51,6 @@ package final class NetlinkSource: KernelSource {
 
   deinit { stop() }
 
-  /// What the source has done so far.
   package var counters: KernelCounters { shared.counters.withLock { $0 } }
 
   /// The time since the thread last completed an iteration; an idle thread completes one every ten seconds.

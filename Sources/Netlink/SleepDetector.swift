@@ -1,5 +1,3 @@
-internal import ReachabilityModel
-
 /// Detects that the machine was suspended, or that this process was stopped for long (SIGSTOP, a frozen control group).
 ///
 /// Afterwards the machine may be in another network, and events may be lost. CLOCK_BOOTTIME counts the time of a

@@ -1,5 +1,4 @@
 internal import Locks
-internal import ReachabilityModel
 
 /// The updates of a monitor as an asynchronous sequence: first the present state, then every change.
 ///

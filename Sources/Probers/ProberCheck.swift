@@ -54,7 +54,6 @@ final class ProberCheck: @unchecked Sendable {
   var group: AddressGroup?
   /// The check of all addresses that this one is a part of.
   var parent: ProberCheck?
-  /// The current address.
   var peer: SocketPeer?
   var source: IPAddress?
   var phases: [CheckResult.Phase] = []

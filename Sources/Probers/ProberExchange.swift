@@ -1,5 +1,4 @@
 internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 
 /// The communication with a host by one protocol: with the first of its addresses that answers (``AddressConnector``).

@@ -3,7 +3,6 @@ internal import EventLoop
 internal import Glibc
 internal import Locks
 internal import HostResolver
-internal import ReachabilityModel
 
 /// The state that callers on any thread share with a prober's thread.
 final class ProberInbox: Sendable {

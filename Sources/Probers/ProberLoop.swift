@@ -1,7 +1,6 @@
 internal import DequeModule
 internal import EventLoop
 internal import Glibc
-internal import HostResolver
 internal import ReachabilityModel
 
 /// The loop of a prober's thread.

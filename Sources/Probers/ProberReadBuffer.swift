@@ -8,12 +8,12 @@ enum ProberReadBuffer {
   case nothing
   case failed(Int32)
 
-  static func read(_ descriptor: Int32, atMost count: Int = Limits.readBytes) -> ProberReadBuffer {
+  static func read(_ descriptor: Int32) -> ProberReadBuffer {
     var got = 0
     var code: Int32 = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Limits.readBytes) { buffer, filled in
       repeat {
-        got = unsafe recv(descriptor, buffer.baseAddress, count, 0)
+        got = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
         code = errno
       } while got < 0 && code == EINTR
       filled = max(0, got)

@@ -60,7 +60,6 @@ final class CheckCoalescer: Sendable {
     }
   }
 
-  /// A caller that waits for a check.
   private struct Waiter: CheckCancellation {
     let coalescer: CheckCoalescer
     let check: SharedCheck

@@ -1,4 +1,3 @@
-internal import NetworkReachability
 internal import ReachabilityModel
 
 /// The result of a change of a target, and its effects, which run without the schedule's lock.

@@ -18,7 +18,6 @@ struct TargetRegistry {
   var gates = GateTable()
   var gateObserver: GateObserver?
   let machineObserver: GateMachineObserver
-  /// When the timer fires.
   var wakeTime: Duration?
   private(set) var hasStopped = false
   /// Whether the configuration pauses each of its targets, also when clients have changed that; nil before the first.
@@ -136,7 +135,6 @@ struct TargetRegistry {
 
   // MARK: - Configuration
 
-  /// What a new configuration changes.
   struct ConfigurationChange {
     /// The identifiers of targets that the configuration no longer contains.
     var removed: [String]

@@ -1,4 +1,3 @@
-internal import History
 package import HTTPRouting
 package import StatusPage
 

@@ -5,7 +5,6 @@ internal import EventLoop
 final class HTTPBodySink {
   /// The longest body to collect, in bytes.
   let limit: Int
-  /// The bytes that were collected.
   var bytes: [UInt8] = []
   /// Whether the transfer was ended because the body exceeds the limit.
   var isTooLarge = false

@@ -3,7 +3,6 @@ internal import NetworkReachability
 
 /// Sends the requests of a feed, with the address, the credentials and the limits of a service.
 package protocol ServiceConnection: Sendable {
-  /// Requests a JSON document.
   func document(_ path: String) throws(ServiceConnectionError) -> HTTPClient.Response
 
   /// Receives an event stream until it ends; see ``HTTPClient/stream(_:maximumBody:onOpen:receive:)``.
@@ -13,7 +12,6 @@ package protocol ServiceConnection: Sendable {
   ) throws(ServiceConnectionError) -> HTTPClient.Response
 }
 
-/// Why there is no response of a service.
 package enum ServiceConnectionError: Error, CustomStringConvertible {
   /// The next attempt may succeed; with what the user can do about it.
   case noResponse(String, hint: String?)

@@ -136,7 +136,6 @@ package final class ServiceFeed: Sendable {
   private final class Reader {
     private let feed: ServiceFeed
     private var frames = SSEReader()
-    /// The number of events received.
     private(set) var count = 0
     /// Why the data of the stream cannot be used.
     private(set) var failure: String?

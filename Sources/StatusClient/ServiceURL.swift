@@ -2,7 +2,6 @@ internal import ReachabilityModel
 
 /// The URL of a service: `http://host:8080`, `https://host:8443/prefix` or `unix:/run/reachd.sock`.
 package struct ServiceURL {
-  /// Why a text is no URL of a service.
   package struct Invalid: Error, CustomStringConvertible {
     package var description: String
   }

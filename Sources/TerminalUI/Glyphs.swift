@@ -5,7 +5,6 @@ package struct Glyphs: Sendable, Equatable {
   /// Whether the terminal shows more than ASCII.
   package let isUnicode: Bool
 
-  /// Creates the signs of a terminal.
   package init(isUnicode: Bool) { self.isUnicode = isUnicode }
 
   /// Creates the signs for the character encoding of the environment, in the order of locale(7).

@@ -3,7 +3,6 @@ internal import ReachabilityModel
 
 /// The state of a service's machine, as in `/status` and its events.
 package struct TopMachineState: Sendable, Equatable {
-  /// The default path of one address family.
   package struct FamilyPath: Sendable, Equatable {
     /// `reachable`, `notReachable` or `unknown`.
     package var status: String

@@ -26,7 +26,6 @@ package struct TopModel: Sendable {
   package var connection: TopServiceConnection
   /// How far the clock of the service is ahead of this machine's, in ms: ages of changes use the service's.
   package private(set) var clockOffset: Int64 = 0
-  /// What fills the screen.
   package private(set) var mode = Mode.list
   /// The words of the filter, as they were typed.
   package private(set) var filter = ""
@@ -41,7 +40,6 @@ package struct TopModel: Sendable {
   /// The document of the target in the detail, or the reason why there is none.
   package private(set) var document: Document?
 
-  /// The response for the detail.
   package enum Document: Sendable {
     /// `GET /targets/{id}`.
     case target(id: String, JSON)

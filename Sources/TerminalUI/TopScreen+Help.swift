@@ -1,7 +1,6 @@
 internal import ReachabilityModel
 
 extension TopScreen {
-  /// The keys and the signs.
   func help() -> [StyledLine] {
     let keys = [
       "j k              select the next or previous target", "Enter            details of the target",

@@ -149,7 +149,6 @@ package struct TopServiceState: Sendable {
     change(id) { $0.apply(definition: definition) }
   }
 
-  /// Changes a target of the fleet.
   private mutating func change(_ id: String, _ body: (inout TopTargetEntry) -> Void) {
     guard var entry = entries[id], entry.isOfFleet else { return }
     remove(entry)

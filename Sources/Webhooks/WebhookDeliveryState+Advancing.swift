@@ -1,5 +1,4 @@
 internal import DequeModule
-internal import ReachabilityModel
 
 // Chooses the next message.
 extension WebhookDeliveryState {

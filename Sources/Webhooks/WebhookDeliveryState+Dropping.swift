@@ -1,5 +1,3 @@
-internal import ReachabilityModel
-
 // Events that are not sent, and the position that they move.
 extension WebhookDeliveryState {
   /// Drops the events at the head that are too old.
@@ -33,7 +31,6 @@ extension WebhookDeliveryState {
     position.settled = max(position.settled, last)
   }
 
-  /// Stores the position.
   mutating func save(_ now: Moment) -> [Effect] {
     saved = position.settled
     savedAt = now.uptime

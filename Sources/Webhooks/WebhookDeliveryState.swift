@@ -139,7 +139,6 @@ struct WebhookDeliveryState: Sendable {
     return advance(now)
   }
 
-  /// A client pauses the webhook.
   mutating func pause(_ now: Moment) -> [Effect] {
     guard position.pause == nil else { return [] }
     position.pause = .requested

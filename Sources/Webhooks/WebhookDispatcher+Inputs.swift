@@ -1,4 +1,3 @@
-internal import Locks
 internal import NetworkReachability
 public import ReachabilityModel
 

@@ -84,7 +84,6 @@ public final class WebhookDispatcher: Sendable {
     take(.command(command, id: id, completion))
   }
 
-  /// Adds an input for the queue.
   func take(_ input: Input) {
     let isNew = inputs.withLock { inputs in
       // Thousands of events may become visible before the queue runs.

@@ -25,7 +25,6 @@ public struct WebhookFilter: Sendable, Equatable {
     self.labels = labels
   }
 
-  /// Whether an event fulfils every condition.
   func accepts(_ event: WebhookEvent) -> Bool {
     guard types.isEmpty || types.contains(event.type) else { return false }
     guard states.isEmpty || event.state.map(states.contains) ?? false else { return false }

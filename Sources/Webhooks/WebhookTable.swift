@@ -19,7 +19,6 @@ struct WebhookTable: Sendable {
     var totals: [WebhookDeliveryRecord.Result: Int] = [:]
   }
 
-  /// An effect on behalf of a webhook.
   struct Action: Sendable {
     var webhook: WebhookDefinition
     var effect: WebhookDeliveryState.Effect
@@ -105,7 +104,6 @@ struct WebhookTable: Sendable {
     return actions
   }
 
-  /// Begins with the stored positions.
   mutating func load(_ positions: [String: WebhookPosition], epoch: String, end: UInt64, _ now: Moment) -> [Action] {
     guard stored == nil else { return [] }
     stored = positions

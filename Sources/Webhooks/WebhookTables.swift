@@ -1,6 +1,5 @@
 public import Database
 public import History
-internal import JSONFormat
 internal import Locks
 internal import ReachabilityModel
 

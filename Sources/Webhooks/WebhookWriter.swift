@@ -1,5 +1,4 @@
 internal import Locks
-internal import ReachabilityModel
 
 /// Stores positions and log entries: one transaction at a time, with everything that was changed during the one before.
 ///
@@ -22,7 +21,6 @@ final class WebhookWriter: Sendable {
     pending.withLock { $0.positions[id] = position }
   }
 
-  /// Appends an entry to the log.
   func append(_ record: WebhookDeliveryRecord, of id: String) {
     pending.withLock { pending in
       pending.records.append(WebhookLogEntry(webhook: id, record: record))

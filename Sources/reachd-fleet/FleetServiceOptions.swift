@@ -4,7 +4,6 @@ internal import HostProcess
 internal import Service
 internal import StatusAPI
 
-/// The options of a command that serves.
 struct FleetServiceOptions: ParsableArguments {
   @Option(
     name: .shortAndLong, help: "The configuration file (YAML); default: REACHD_CONFIG, else none.",

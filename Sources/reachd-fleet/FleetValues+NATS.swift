@@ -2,7 +2,6 @@ internal import NATSClient
 internal import ReachabilityFleet
 
 extension FleetEngineError {
-  /// The engine's error in the terms of the fleet.
   init(_ error: NATSError) {
     switch error.kind {
     case .wrongLastSequence, .publishInProgress: self = .unexpectedLast

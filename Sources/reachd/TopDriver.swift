@@ -28,7 +28,6 @@ final class TopDriver {
   private var lastLoad = MonotonicInstant.now
   private var mustDraw = true
 
-  /// Why the program ends.
   private enum End {
     case quit
     case signal(Int32)

@@ -25,7 +25,8 @@ final class HistoryFixture {
   ///   - previous: a fixture whose store is closed; its directories are opened again.
   /// - Throws: the error of the store or of the service.
   init(_ configuration: StatusServiceConfiguration = .init(), after previous: HistoryFixture? = nil) throws {
-    directories = try previous?.directories ?? [TemporaryDirectory(), TemporaryDirectory(in: "/dev/shm")]
+    // In memory: events are published without the store when a disk is slow.
+    directories = try previous?.directories ?? (0..<2).map { _ in try TemporaryDirectory(in: "/dev/shm") }
     store = try HistoryStore.open(
       StoreConfiguration(
         directory: directories[0].path, runtimeDirectory: directories[1].path, logger: .silent))

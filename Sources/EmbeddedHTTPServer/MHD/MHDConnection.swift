@@ -132,7 +132,6 @@ internal import Glibc
   /// The user's number of a client of a Unix-domain socket.
   var user: String { "\(CMicroHTTPD_peer_user(descriptor))" }
 
-  /// The address and port of the client.
   var address: ListenSocketAddress? {
     unsafe CMicroHTTPD_client_address(handle).flatMap { unsafe ListenSocketAddress(reading: $0) }
   }

@@ -2,7 +2,6 @@ internal import CMicroHTTPD
 
 /// Supplies the bytes of a response by callback, on the server's thread.
 @safe final class MHDResponseReader {
-  /// What a call supplies.
   enum Piece {
     case bytes(Int)
     /// Nothing now; the connection is suspended.

@@ -43,6 +43,5 @@ public struct ResponseCacheValidity: Sendable {
 struct CachedResponse {
   let cacheValidity: ResponseCacheValidity
   let response: MHDResponse
-  /// The number of bytes of the body.
   let length: Int
 }

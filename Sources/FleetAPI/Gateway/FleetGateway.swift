@@ -34,7 +34,6 @@ final class FleetGateway: Sendable {
     stream = GatewayStreamState(engine)
   }
 
-  /// What became of the requests.
   var counts: GatewayCounts {
     var counts = state.withLock(\.counts)
     counts.dropped &+= admission.dropped

@@ -3,7 +3,6 @@ internal import ReachabilityModel
 /// The yearly changes of the clocks in the form of the variable TZ (POSIX, with the extensions of RFC 9636), such as
 /// `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct TimeZoneYearRule: Hashable, Sendable {
-  /// When the clocks change.
   private struct Moment: Hashable {
     enum Day: Hashable {
       /// 1 to 365, without 29 February.

@@ -25,9 +25,7 @@ public enum HistoryRunEnd: Hashable, Sendable {
     var isClean: Bool
     /// Whether the machine runs since before it.
     var isSameBoot: Bool
-    /// Whether the database file is the one that it used.
     var isSameFile: Bool
-    /// What the lock file says.
     var lock: Lock
     /// Its page; nil if there is none, or if it is unreadable.
     var page: Page?

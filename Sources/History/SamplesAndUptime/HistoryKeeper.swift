@@ -93,7 +93,7 @@ public final class HistoryKeeper: Sendable {
   /// The present time.
   public var time: StoreTime { now() }
 
-  /// Runs a query; see ``HistoryStore/read(within:_:completion:)``.
+  /// Runs a query; see ``HistoryStore/read(_:completion:)``.
   public func read<Value: Sendable>(
     _ query: @escaping @Sendable (HistoryReader) throws(DatabaseError) -> Value,
     completion: @escaping @Sendable (Result<Value, StoreError>) -> Void

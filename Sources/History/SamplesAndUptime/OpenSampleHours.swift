@@ -36,7 +36,6 @@ struct OpenSampleHours: Sendable {
     }
   }
 
-  /// The targets that have samples.
   var subjects: Set<Int64> { chunks.values.reduce(into: []) { $0.formUnion($1.keys) } }
 
   func samples(of subject: Int64) -> [Sample] {

@@ -12,11 +12,9 @@ extension HistoryReader {
   /// - Throws: SQLite's error.
   public func firstEvent(at time: Int64) throws(DatabaseError) -> UInt64? { try eventTimes.firstEvent(at: time) }
 
-  /// Finds events by time.
   var eventTimes: StoredEventTimes { StoredEventTimes(reader: self) }
 }
 
-/// Finds stored events by time.
 struct StoredEventTimes {
   let reader: HistoryReader
   private var connection: DatabaseConnection { reader.connection }

@@ -31,6 +31,5 @@ struct StoreStartMarker {
   /// Records a higher number.
   func advance(to count: Int) throws(DatabaseFileError) { try file.resize(to: count) }
 
-  /// Ends the count.
   func remove() throws(DatabaseFileError) { try file.remove() }
 }

@@ -1,4 +1,3 @@
-internal import Database
 internal import Locks
 
 /// What a database must have that takes the place of another one while the service runs.

@@ -1,5 +1,3 @@
-internal import ReachabilityModel
-
 /// The reported paths of targets with ``EngineTargetTable/EvaluationMode/address``, and the losses that wait for the settle time.
 ///
 /// What ``DebouncedVerdict`` is for one verdict, as columns for a hundred thousand targets.

@@ -40,7 +40,6 @@ final class Engine: Sendable {
     set { guarded.withLock { $0.state.settle = newValue } }
   }
 
-  /// The timeout of a lookup of a watched name.
   var nameTimeout: Duration {
     get { names.timeout }
     set { names.timeout = newValue }

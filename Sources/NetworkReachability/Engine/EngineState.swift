@@ -8,7 +8,6 @@ struct EngineState {
   var settle: Duration
   /// Which types of interface count.
   private let requirement: InterfaceRequirement
-  /// The published state of this machine.
   private(set) var snapshot = Snapshot.unknown(.starting)
   /// The tables of the last reading, for lookups between readings.
   private(set) var tables = KernelTables()
@@ -92,7 +91,6 @@ struct EngineState {
 
   // MARK: - Readings
 
-  /// The effect of a reading.
   struct Outcome {
     /// The transitions of this machine, in order; those of watched targets follow in ``EngineState/transitions(of:)``.
     var machine: [Transition] = []

@@ -71,7 +71,6 @@ struct EngineTargetAddressIndex {
     return nil
   }
 
-  /// The positions of the addresses in a prefix.
   func range(of prefix: IPPrefix) -> Range<Int> {
     guard prefix.address.family == family else { return 0..<0 }
     if prefix.length == 0 { return 0..<addresses.count }

@@ -1,5 +1,4 @@
 internal import EventLoop
-internal import ReachabilityModel
 
 /// An attempt to contact one address: a TCP connection, a sequence of echo requests, a DNS query.
 ///

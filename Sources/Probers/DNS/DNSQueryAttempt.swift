@@ -1,6 +1,5 @@
 internal import Glibc
 internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 
 /// One query to one address of a DNS server: over UDP, repeated until the server answers, and over TCP if the answer does not fit.

@@ -1,7 +1,6 @@
 internal import CCurl
 internal import Glibc
 internal import EventLoop
-internal import HostResolver
 
 /// A group of libcurl transfers on the prober's thread: the contents of one "multi" handle.
 ///

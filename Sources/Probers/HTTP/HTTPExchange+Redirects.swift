@@ -1,5 +1,4 @@
 internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 internal import TextSyntax
 

@@ -1,7 +1,6 @@
 internal import CCurl
 internal import EventLoop
 internal import Glibc
-internal import HostResolver
 internal import ReachabilityModel
 
 /// One request and its response over an established connection, and then another one.

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import ReachabilityModel
 
 /// Encodes and decodes echo requests and replies.
 ///

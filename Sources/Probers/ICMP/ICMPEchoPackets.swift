@@ -1,8 +1,6 @@
 internal import CAres
 internal import CSockets
 internal import Glibc
-internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 
 /// An ICMP socket (icmp(7)), and the memory of the packets that it sends and receives in batches.

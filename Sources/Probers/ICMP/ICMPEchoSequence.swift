@@ -2,7 +2,6 @@ internal import CAres
 internal import CSockets
 internal import EventLoop
 internal import Glibc
-internal import HostResolver
 internal import ReachabilityModel
 
 /// A sequence of echo requests to one address, and the evaluation of their replies.
@@ -83,7 +82,6 @@ final class ICMPEchoSequence: AddressAttempt {
     connector.wake(self, at: sent < count ? loop.now.advanced(by: pause) : nil)
   }
 
-  /// Handles a reply.
   func received(_ roundTrip: Duration, hopLimit: Int?, local: IPAddress?) {
     trips.add(roundTrip)
     self.hopLimit = hopLimit ?? self.hopLimit

@@ -1,7 +1,6 @@
 internal import CSockets
 internal import EventLoop
 internal import Glibc
-internal import ReachabilityModel
 
 /// The one ICMP socket of a family, for all targets.
 ///

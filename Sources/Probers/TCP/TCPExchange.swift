@@ -2,7 +2,6 @@ internal import CAres
 internal import CSockets
 internal import Glibc
 internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 
 /// A TCP connection, optionally with a short dialogue: data is sent, and the answer must match.

@@ -5,7 +5,6 @@ internal import TextSyntax
 
 /// One path from a peer's own certificate upwards, through some of the certificates that it has sent.
 @safe struct TLSCertificationPath {
-  /// The validity period of a certificate.
   struct Validity {
     let begin: Timestamp
     let end: Timestamp

@@ -3,7 +3,6 @@ internal import CGnuTLS
 internal import CSockets
 internal import Glibc
 internal import EventLoop
-internal import HostResolver
 internal import ReachabilityModel
 
 /// A TLS handshake and the verification of the peer's certificate (RFC 8446, RFC 5246).

@@ -140,7 +140,6 @@ enum TLSRefusal: CaseIterable {
     self = found
   }
 
-  /// The text for results.
   var message: String {
     switch self {
     case .renegotiation: "the server asked for a TLS renegotiation, which is refused"

@@ -27,7 +27,6 @@ public struct FleetAgentChain: Sendable {
   var base = FleetBasePublishing.due
   var nextBase = Duration.zero
   var failures = 0
-  /// The message that is being published.
   var inFlight: AgentMessage?
   /// The changes of the next message; fewer after a rejection.
   var limit = FleetLimits.changesPerMessage

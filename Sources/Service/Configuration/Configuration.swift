@@ -67,7 +67,6 @@ package struct Configuration: Sendable {
   package var gates: [GateDefinition] = []
   /// The modules besides the built-in ones, or in place of them.
   package var modules: [CheckModule] = []
-  /// The receivers of events.
   var webhooks: [WebhookDefinition] = []
   /// The rules for the targets that clients may check.
   var contactPolicy = ContactPolicy()

@@ -74,7 +74,6 @@ final class ConfigurationReloader: Sendable {
     return configuration.renewedFiles + [file].compactMap(\.self)
   }
 
-  /// Applies changes of ``watchedFiles``.
   func reloadWatchedFiles() {
     logger.info("a file of the configuration has changed")
     let configuration = configuration

@@ -70,7 +70,6 @@ struct ConfigurationSectionReader {
     value(node, path, format.expectation, format.parse)
   }
 
-  /// Returns a regular expression.
   mutating func pattern(_ node: YAMLNode, _ path: String) -> String? {
     guard let text = text(node, path, "a regular expression") else { return nil }
     guard let diagnostic = ProberPatternSyntax.diagnostic(text) else { return text }

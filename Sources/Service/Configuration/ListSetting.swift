@@ -50,7 +50,6 @@ struct ListSetting: Sendable {
     }
   }
 
-  /// All settings of this kind.
   static let all: [ListSetting] = [listen, interfaces, tokens]
 
   /// The configured tokens; the file that `tokensFile` names is a list of the same form.

@@ -25,7 +25,6 @@ package struct ListenerConfiguration: Sendable, Equatable {
   init(_ address: ListenAddress) { self.address = address }
 }
 
-/// The files of a certificate and its key.
 package struct TLSFiles: Sendable, Hashable {
   /// The PEM file of the certificate and its chain.
   var certificate: String?

@@ -6,7 +6,6 @@ internal import ReachabilityChecks
 
 /// `POST /checks`: many active checks.
 enum BatchCheckRoute {
-  /// The maximum number of checks per request.
   static let checkLimit = 1_000
   /// The initial and maximum size of a result stream's buffer, in bytes; a thousand typical results take a megabyte.
   private static let initialStreamBytes = 16 * 1024

@@ -34,7 +34,6 @@ extension CheckPlan {
     }
   }
 
-  /// The reason why parameters are invalid.
   package struct InvalidParameters: Error, CustomStringConvertible {
     /// Whether the target is invalid, and not another parameter.
     var isTargetInvalid = false

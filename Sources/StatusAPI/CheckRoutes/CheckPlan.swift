@@ -14,7 +14,6 @@ package struct CheckPlan: Sendable {
   var text: String
   /// The checks, in order.
   var requests: [CheckRequest]
-  /// The maximum age of a cached outcome.
   var maximumAge: Duration
 
   /// Whether the checks use HTTP over TLS.

@@ -34,7 +34,6 @@ enum ProbeRoutes {
     }
   }
 
-  /// What a client requests.
   private enum Reading {
     case request(CheckRequest)
     case invalidTarget(CheckModule)

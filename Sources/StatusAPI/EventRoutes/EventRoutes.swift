@@ -1,13 +1,11 @@
 internal import Events
 internal import History
-internal import JSONFormat
 internal import EventStreams
 internal import HTTPRouting
 internal import ReachabilityChecks
 
 /// `GET /events`: the stream of transitions, or an array of the recent ones.
 package enum EventRoutes {
-  /// The maximum number of transitions in the array.
   static let arrayLimit = 1000
 
   static let events = NodeRoute(

@@ -1,6 +1,5 @@
 internal import HTTPRouting
 internal import History
-internal import JSONFormat
 internal import NetworkReachability
 
 /// What a route reads, on a thread of the store.

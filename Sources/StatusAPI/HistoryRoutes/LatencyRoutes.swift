@@ -5,7 +5,6 @@ internal import NetworkReachability
 
 /// `/targets/{id}/latency`.
 enum LatencyRoutes {
-  /// The maximum number of quantiles.
   private static let quantileLimit = 8
   private static let defaultQuantiles = "0.5,0.95,0.99"
 

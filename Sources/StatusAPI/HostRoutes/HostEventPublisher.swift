@@ -1,7 +1,6 @@
 internal import Events
 internal import EventStreams
 internal import Locks
-internal import EmbeddedHTTPServer
 internal import NetworkReachability
 
 /// The hosts that streams watch; each verdict is computed and encoded once for all streams.
@@ -9,7 +8,6 @@ internal import NetworkReachability
 /// The events have a log of their own, with a topic per host, so that simultaneous changes of thousands of hosts do not
 /// displace the machine's history, from which clients resume.
 final class HostEventPublisher: Sendable {
-  /// The maximum number of hosts that one stream watches.
   static let hostsPerStreamLimit = 64
   /// The maximum number of watches of all streams together.
   static let watches = 10_000

@@ -24,7 +24,6 @@ final class HostNameQuota: Sendable {
   /// counts are reset.
   static let clientLimit = 1_024
 
-  /// The reason for a refusal.
   struct Excess: Equatable {
     enum Scope: Equatable { case client, all }
 

@@ -11,7 +11,6 @@ struct HostRouteRequest: Sendable {
   var target: ReachabilityTarget
   /// The name to resolve; nil without one, or when the client disables the query.
   var name: String?
-  /// The deadline of the resolution.
   var timeout: Duration
   var tags: EntityTagList?
   var poll: LongPoll

@@ -1,7 +1,6 @@
 internal import ReachabilityChecks
 
 extension MetricCollector {
-  /// Returns the metrics of a schedule, by state and by module.
   static func checks(_ schedule: CheckSchedule) -> MetricCollector {
     MetricCollector { page in
       let statistics = schedule.statistics

@@ -1,5 +1,4 @@
 internal import Locks
-internal import NetworkReachability
 
 /// All sources of metrics.
 ///

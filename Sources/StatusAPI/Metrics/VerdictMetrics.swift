@@ -36,7 +36,6 @@ extension MetricCollector {
     ]
   }
 
-  /// Returns the counters of the kernel interface.
   static func kernel(_ monitor: ReachabilityMonitor) -> MetricCollector {
     MetricCollector { page in
       guard let counters = monitor.kernelCounters else { return }

@@ -1,6 +1,5 @@
 package import HTTPRouting
 package import JSONFormat
-internal import NetworkReachability
 package import ReachabilityModel
 
 /// Decodes a request body into a target's definition, or into the errors of its fields.

@@ -20,7 +20,6 @@ package struct TargetListQuery {
     page = try TargetPage(context)
   }
 
-  /// Returns the current page.
   func response(_ context: RequestContext) -> HTTPResponse {
     let visibility = TargetVisibility(context.routed)
     let last = context.service.events.lastEvent

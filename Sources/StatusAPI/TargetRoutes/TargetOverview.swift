@@ -1,4 +1,3 @@
-internal import EmbeddedHTTPServer
 internal import JSONFormat
 internal import ReachabilityChecks
 

@@ -2,7 +2,6 @@ internal import Events
 internal import Compression
 internal import HTTPRouting
 internal import History
-internal import JSONFormat
 internal import Locks
 internal import ReachabilityChecks
 
@@ -86,7 +85,6 @@ enum TargetOverviewRoute {
 
 /// The last overviews: equal requests share one, in whatever words they are written.
 private final class OverviewCache: Sendable {
-  /// What a body depends on.
   struct Key: Hashable {
     var tag: String
     var ids: [String]

@@ -2,7 +2,6 @@ internal import Events
 internal import HTTPRouting
 internal import History
 internal import JSONFormat
-internal import Locks
 internal import Logging
 internal import ReachabilityChecks
 
