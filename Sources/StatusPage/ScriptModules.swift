@@ -1,8 +1,8 @@
 /// Joins modules into one script, which does what a browser does that loads them one by one (ADR 72).
 ///
 /// Each module is a function that is called once, after the modules that it imports. An import is one line,
-/// `import { a, b } from "./file.js";`, an export a declaration of a class, a function or a constant. The tests of the page
-/// check that no module has another form.
+/// `import { a, b } from "./file.js";`, an export a declaration of a class, a function or a constant. Lines that are comments
+/// are left out (ADR 81). The tests of the page check that no module has another form.
 struct ScriptModules {
   private let modules: [String: String]
 
@@ -22,7 +22,7 @@ struct ScriptModules {
     if let number = numbers[path] { return number }
     var lines: [Substring] = []
     var exports: [Substring] = []
-    for line in (modules[path] ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in Self.withoutComments(modules[path] ?? "") {
       if let (names, imported) = Self.importation(line, in: path) {
         lines.append("const \(names) = module\(add(imported, &numbers, &parts));")
       } else if let (name, declaration) = Self.exportation(line) {
@@ -38,6 +38,18 @@ struct ScriptModules {
     parts.append(
       "// \(path)\nconst module\(number) = (() => {\n\(body)return { \(exports.joined(separator: ", ")) };\n})();")
     return number
+  }
+
+  /// The lines of a module that are not part of a comment: `// …`, or `/* … */` in one or several lines of its own.
+  private static func withoutComments(_ module: String) -> [Substring] {
+    var isInside = false
+    return module.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+      let text = line.utf8.drop { $0 == UInt8(ascii: " ") }
+      let begins = text.starts(with: "/*".utf8)
+      guard isInside || begins || text.starts(with: "//".utf8) else { return true }
+      if isInside || begins { isInside = !line.utf8.suffix(2).elementsEqual("*/".utf8) }
+      return false
+    }
   }
 
   /// The names, in braces, and the module of a line that imports.

@@ -7,13 +7,13 @@ import Testing
     let modules = ScriptModules([
       "a/app.js": "import { B } from \"./b.js\";\nimport { c } from \"../c/c.js\";\nnew B(c);\n",
       "a/b.js": "import { c } from \"../c/c.js\";\nexport class B {\n}\n",
-      "c/c.js": "// c\nexport const c = 1;\nexport async function load() {}\nexport function* all() {}\n",
+      "c/c.js": "// c\n\n/** c */\nexport const c = 1;\nexport async function load() {}\nexport function* all() {}\n",
     ])
     #expect(
       modules.script("a/app.js") == """
         // c/c.js
         const module0 = (() => {
-        // c
+
         const c = 1;
         async function load() {}
         function* all() {}
@@ -52,6 +52,53 @@ import Testing
       }
       #expect(!line.contains("import("), "\(path) imports a module that the script has already")
     }
+  }
+
+  @Test func commentsOfTheirOwnLinesAreLeftOut() {
+    let modules = ScriptModules([
+      "a.js": """
+      // a
+      /**
+       * one
+       // two
+       */
+      const url = "x//y"; // three
+        /* four */
+      const star = 2
+        * 3;
+      try { f(); } catch { /* five */ }
+      """
+    ])
+    #expect(
+      modules.script("a.js") == """
+        // a.js
+        const module0 = (() => {
+        const url = "x//y"; // three
+        const star = 2
+          * 3;
+        try { f(); } catch { /* five */ }return {  };
+        })();
+        """)
+  }
+
+  /// Code after the end of a comment in one line would be left out with it, and so would a text whose lines look like comments.
+  @Test(arguments: StatusPage.modules.keys.sorted())
+  func commentsEndTheirLines(path: String) throws {
+    var isInside = false
+    for line in try #require(StatusPage.modules[path]).split(separator: "\n") {
+      let text = line.drop { $0 == " " }
+      if text.hasPrefix("/*") { isInside = true }
+      if isInside {
+        #expect(!text.contains("*/") || text.hasSuffix("*/"), "\(path): \(line)")
+        #expect(text.hasPrefix("/*") || text.hasPrefix("*"), "\(path): \(line)")
+      }
+      if text.contains("*/") { isInside = false }
+    }
+    #expect(!isInside)
+    let texts = try #require(StatusPage.modules[path]).split(separator: "\n").filter { line in
+      line.count { $0 == "`" } % 2 == 1
+    }
+    #expect(texts.isEmpty, "\(path) has a text of several lines: \(texts)")
   }
 
   @Test func scriptsContainEveryModule() {

@@ -174,6 +174,9 @@ def asks_for_a_token(browser):
             with browser.open(f"{service.url}#token={token.read_text().strip()}") as page:
                 shows_machine(page, "Reachable")
                 check("token" not in page.url, "the token stays in the address")
+            with browser.open(f"{service.url}?kiosk#token={token.read_text().strip()}") as page:
+                shows_machine(page, "Reachable")
+                check(page.url.endswith("?kiosk#/"), f"the link of a wall with a token loses its view: {page.url}")
             with browser.open(service.url) as page:
                 expect(page.locator("dialog[open]")).to_be_visible()
                 page.evaluate(f"location.hash = '#token={token.read_text().strip()}'")

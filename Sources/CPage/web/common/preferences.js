@@ -60,7 +60,7 @@ function storeTokenOfLink() {
   const fragment = /^#token=([A-Za-z0-9_.~+/=-]+)$/.exec(location.hash);
   if (fragment) {
     stored("sessionStorage", "token", fragment[1]);
-    history.replaceState(null, "", `${location.pathname}#/`);
+    history.replaceState(null, "", `${location.pathname}${location.search}#/`);
   }
   return fragment !== null;
 }

@@ -12,7 +12,7 @@ import { atMostEvery } from "../common/pacing.js";
 import { takeToken, useStoredLanguage, useStoredTheme } from "../common/preferences.js";
 import { readRoute, targetRoute, writeRoute } from "../common/route.js";
 import { labelsOf } from "../common/search.js";
-import { text } from "../common/words.js";
+import { dotted, text } from "../common/words.js";
 import { FleetConnection } from "./connection.js";
 import { FleetDocuments } from "./documents.js";
 import { fleetHeadline } from "./headline.js";
@@ -122,10 +122,11 @@ class FleetPage {
     this.#frame.renderStatus(overview !== null);
     if (overview === null) return;
     const states = [...agents.values()].map((agent) => agent.state);
-    setText(this.#summary, `${fleetText("summary", {
-      present: states.filter((state) => state === "present").length, lost: states.filter((state) => state === "lost").length,
-      replicas: overview.replicas.length,
-    })} · ${fleetText("replica", { id: overview.replica })}`);
+    const count = (state) => states.filter((each) => each === state).length;
+    setText(this.#summary, dotted([
+      fleetText("summary", { present: count("present"), lost: count("lost"), replicas: overview.replicas.length }),
+      fleetText("replica", { id: overview.replica }),
+    ]));
     this.#engineNote.hidden = overview.engine.connected;
     for (const verdict of VERDICTS) this.#filter.setCount(verdict, this.#model.counts[verdict].toLocaleString("en"));
     this.#tables.render(this.#filter, this.#matrix.element);
