@@ -3,8 +3,8 @@ the other end of the device and answers each SYN after 20 ms.
 
 Prints rows of RESULTS.md: CPU and memory of the schedule at rest, the delay of check starts, the reported against the
 true round trip, and the time from a link loss to the last event of 1,000 targets, and back. Then 10,000 targets on
-loopback addresses beside HAProxy with 10,000 servers, in alternating rounds, and 100,000 targets. Options select parts:
-cable, many, haproxy, huge.
+loopback addresses beside HAProxy with 10,000 servers, in alternating rounds, the same with and without dependencies, and
+100,000 targets. Options select parts: cable, many, haproxy, tree, huge.
 """
 import ctypes
 import fcntl
@@ -100,10 +100,12 @@ def syn_ack(packet):
     return head + segment
 
 
-def configuration(servers, interval="10s"):
+def configuration(servers, interval="10s", children=None):
+    """A configuration with a target for each server; with `children`, each target has so many that depend on it."""
     lines = ["limits:", f"  targets: {len(servers)}", "targets:"]
     for number, server in enumerate(servers):
-        lines.append(f'  - {{id: t{number}, target: "tcp://{server}", interval: {interval}, timeout: 2s}}')
+        parent = f", dependsOn: [t{(number - 1) // children}]" if children and number else ""
+        lines.append(f'  - {{id: t{number}, target: "tcp://{server}", interval: {interval}, timeout: 2s{parent}}}')
     file = tempfile.NamedTemporaryFile("w", suffix=".yaml")
     file.write("\n".join(lines) + "\n")
     file.flush()
@@ -269,6 +271,22 @@ def measure_beside_haproxy(binary):
               f"({ours[2]:.0f} and {theirs[2]:.0f} checks/s) | `Benchmarks/run targets` |")
 
 
+def measure_tree(binary):
+    """1 + 22 + 484 and the others: a tree of depth 4."""
+    servers = on_loopback(MANY)
+    figures = {None: [], 22: []}
+    with socket.create_server(("0.0.0.0", PORT), backlog=4096):
+        for _ in range(ROUNDS):
+            for children, found in figures.items():
+                with configuration(servers, children=children) as file:
+                    daemon = Daemon(binary, "--config", file.name)
+                    found.append(resting(daemon, lambda: wait_for(daemon, "up", MANY)))
+    alone, tree = ([median(column) for column in zip(*found)] for found in figures.values())
+    print(f"| {MANY} TCP targets in a tree of depth 4: CPU of a check | ≤ 1.1× of the same without dependencies | "
+          f"{tree[0]:.1f} µs; without {alone[0]:.1f} µs: {tree[0] / alone[0]:.2f}×; memory {tree[1]:.1f} and {alone[1]:.1f} MiB | "
+          f"`Benchmarks/run targets` |")
+
+
 def measure_huge(binary):
     with socket.create_server(("0.0.0.0", PORT), backlog=4096), configuration(on_loopback(HUGE), "60s") as file:
         daemon = Daemon(binary, "--config", file.name)
@@ -287,6 +305,7 @@ def measure_huge(binary):
 
 wire = Wire()
 parts = {"cable": lambda: measure_cable(wire, sys.argv[1]), "many": lambda: measure_many(wire, sys.argv[1]),
-         "haproxy": lambda: measure_beside_haproxy(sys.argv[1]), "huge": lambda: measure_huge(sys.argv[1])}
+         "haproxy": lambda: measure_beside_haproxy(sys.argv[1]), "tree": lambda: measure_tree(sys.argv[1]),
+         "huge": lambda: measure_huge(sys.argv[1])}
 for part in sys.argv[2:] or parts:
     parts[part]()

@@ -12,6 +12,8 @@ struct DependencyBench {
   var uptime = Duration.zero
   /// The targets that do not answer.
   var silent: Set<String> = []
+  /// The targets whose name servers fail.
+  var inconclusive: Set<String> = []
   /// The published changes, in order: `shop down refused`.
   var log: [String] = []
   /// When each change was published.
@@ -71,8 +73,10 @@ struct DependencyBench {
 
   private mutating func finish(_ start: CheckStart, isUp: Bool) {
     if !isUp { failing.insert(start.id) } else if failing.remove(start.id) != nil { firstGood[start.id] = uptime }
+    let isKnown = !inconclusive.contains(start.id)
     let result = CheckResult(
-      isUp ? .up : .down, isUp ? nil : .connectTimeout, startedAt: now.time, duration: .milliseconds(1))
+      isKnown ? isUp ? .up : .down : .unknown, isKnown ? isUp ? nil : .connectTimeout : .dnsTimeout,
+      startedAt: now.time, duration: .milliseconds(1))
     if case .accepted(let change) = state.finish(start.run, result, at: now) { record(change) }
     decide()
   }

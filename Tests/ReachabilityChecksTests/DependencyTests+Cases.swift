@@ -43,6 +43,20 @@ extension DependencyTests {
       bench.takeLog() == ["core up", "switch down connectTimeout", "leaf unreachable dependencyDown switch"])
   }
 
+  @Test("The last result of a parent decides when its checks find nothing")
+  mutating func inconclusive() throws {
+    try bench.add("router", interval: .seconds(5))
+    try bench.add("shop", [.init("router")])
+    bench.run(for: .seconds(20))
+    bench.silent = ["router"]
+    bench.run(for: .seconds(30))
+    _ = bench.takeLog()
+    bench.inconclusive = ["router"]
+    bench.silent = ["shop"]
+    bench.run(for: .seconds(100))
+    #expect(bench.takeLog().filter { $0.hasPrefix("shop") } == ["shop unreachable dependencyDown router"])
+  }
+
   @Test("More parents than slots are checked in turn")
   mutating func slots() throws {
     let count = 600

@@ -4,13 +4,8 @@ struct DependencyState {
   var failingSince: Duration?
   /// The parents whose results a held change waits for.
   var awaited: Set<String> = []
-  /// The parents whose results took too long.
-  var expired: Set<String> = []
   /// When a check began the last time on behalf of its children.
   var askedAt: Duration?
   /// The time of the last check that was planned because its parents recovered.
   var recoveryDue: Duration?
-
-  /// Removes the parents of a held change.
-  mutating func endWaiting() { (awaited, expired) = ([], []) }
 }

@@ -33,10 +33,10 @@ struct DependencyTracker {
   mutating func decide(_ entry: ScheduleEntry, _ status: inout TargetStatus, in entries: Entries, at time: Timestamp) {
     let id = entry.definition.id
     if status.isWaitingForDependency {
-      let (awaited, expired) = (entry.dependency.awaited, entry.dependency.expired)
-      // What is not known yet, or took too long, breaks no entry.
+      let awaited = entry.dependency.awaited
+      // A parent without a new result breaks no entry; after the limit of the wait its last one decides.
       let root = graph.root(of: id) { parent, isOwn in
-        isOwn && (awaited.contains(parent) || expired.contains(parent)) ? .working : state(of: parent, in: entries)
+        isOwn && awaited.contains(parent) ? .working : state(of: parent, in: entries)
       }
       // One broken entry decides: the other parents need not be known.
       guard root != nil || awaited.isEmpty else { return }
@@ -44,7 +44,7 @@ struct DependencyTracker {
       // It is the root for those below it whose former root works again.
       if status.state == .down { touchOutages(graph.descendants(of: id), in: entries) }
     }
-    entry.dependency.endWaiting()
+    entry.dependency.awaited = []
   }
 
   /// The root of an outage that explains a failure which arrives now.
@@ -95,7 +95,7 @@ struct DependencyTracker {
     _ child: ScheduleEntry, _ entries: Entries, _ ledger: inout QuotaLedger, at now: Duration
   ) {
     let since = child.dependency.failingSince ?? now
-    child.dependency.endWaiting()
+    child.dependency.awaited = []
     for id in graph.parents(of: child.definition.id) {
       guard let parent = entries[id], !parent.definition.isPaused, parent.route != .missing else { continue }
       if let begun = parent.lastBegun, begun >= since { continue }
@@ -134,7 +134,6 @@ struct DependencyTracker {
     for (parent, children) in questions.takeExpired(at: now) {
       for child in children {
         guard let entry = entries[child], entry.dependency.awaited.remove(parent) != nil else { continue }
-        entry.dependency.expired.insert(parent)
         timeouts += 1
         questions.touch(child)
       }

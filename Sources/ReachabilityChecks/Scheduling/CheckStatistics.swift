@@ -18,7 +18,7 @@ public struct CheckStatistics: Sendable {
   public var retries: UInt64 = 0
   /// Checks of parents on behalf of failing children.
   public var dependencyChecks: UInt64 = 0
-  /// Children that became `down` because a parent's check took too long.
+  /// Waits of children for a result of a parent that took too long.
   public var dependencyTimeouts: UInt64 = 0
   /// The results by module.
   public var modules: [String: Module] = [:]

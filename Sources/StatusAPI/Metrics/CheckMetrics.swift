@@ -19,7 +19,7 @@ extension MetricCollector {
         statistics.dependencyChecks)
       page.add(
         "reachd_dependency_timeouts_total", .counter,
-        "Targets that became down because a check of a parent took too long.",
+        "Waits of targets for a result of a parent that took too long.",
         statistics.dependencyTimeouts)
       page.add(
         "reachd_check_overlaps_total", .counter, "Checks skipped because the previous one was still running.",
