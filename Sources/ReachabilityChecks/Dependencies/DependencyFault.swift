@@ -19,7 +19,7 @@ public enum DependencyFault: Error, Hashable, Sendable, CustomStringConvertible 
   /// What would be right.
   public var hint: String {
     switch self {
-    case .unknown: "targets of the configuration file depend on each other only; those of clients on both"
+    case .unknown: "targets of the configuration file can depend on each other only, and those of clients on both kinds"
     case .cycle: "remove one of these dependencies"
     case .tooDeep: "let some of them depend on a target further up"
     }
