@@ -3,6 +3,9 @@
 import { BASE, BUILD, stopWhileHidden } from "../common/frame.js";
 import { Connection } from "./connection.js";
 
+/** A worker that has not answered after this time, in ms, is not used: Chromium does not report each one that it could not load. */
+const WORKER_LIMIT = 4000;
+
 /** FNV-1a, to name the worker of a token without the token. */
 function hash(string) {
   let value = 0x811c9dc5;
@@ -31,8 +34,19 @@ export class HubPort {
     const url = new URL(`page/${BUILD}/hub.js`, BASE).href;
     const worker = new SharedWorker(policy ? policy.createScriptURL(url) : url,
       { type: "module", name: `reachd-${BUILD}-${hash(this.#token ?? "")}` });
-    worker.port.onmessage = (event) => this.#receive(event.data);
-    worker.onerror = () => this.#connectLocally();
+    let isUsed = true;
+    const fallBack = () => {
+      if (!isUsed) return;
+      isUsed = false;
+      worker.port.onmessage = null;
+      this.#connectLocally();
+    };
+    const timer = setTimeout(fallBack, WORKER_LIMIT);
+    worker.port.onmessage = (event) => {
+      clearTimeout(timer);
+      this.#receive(event.data);
+    };
+    worker.onerror = fallBack;
     worker.port.postMessage(hello);
     this.#send = (message) => worker.port.postMessage(message);
     addEventListener("pagehide", () => worker.port.postMessage({ kind: "bye" }));
