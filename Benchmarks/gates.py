@@ -80,7 +80,7 @@ class Events:
 
 def events(binary):
     with configuration(MEMBERS, ["app"]) as file:
-        daemon = Daemon(binary, "--config", file.name, "--log-level", "error")
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "notice")
         wait_for(lambda: state(daemon, "app") == "open")
         stream = Events(daemon)
         after, whole = [], []
@@ -117,7 +117,7 @@ def put(daemon, gate):
 
 def memory(binary):
     with configuration(MEMBERS, []) as file:
-        daemon = Daemon(binary, "--config", file.name, "--log-level", "error")
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "notice")
         wait_for(lambda: b'"state":"unknown"' not in daemon.get("/targets?limit=1000&state=unknown")[1])
         time.sleep(20)
         before = resident_mebibytes(daemon.pid)
@@ -155,7 +155,7 @@ def throughput(binary):
         names = ", ".join(f"t{number}" for number in range(10))
         file.write(f"targets:\n{targets}gates: {{ app: {{ targets: [{names}] }} }}\n")
         file.flush()
-        daemon = Daemon(binary, "--config", file.name, "--log-level", "error", before=ON_SERVER)
+        daemon = Daemon(binary, "--config", file.name, "--log-level", "notice", before=ON_SERVER)
         wait_for(lambda: state(daemon, "app") == "open")
         tags = {path: re.search(rb"etag: (.*?)\r\n", daemon.get(path)[0], re.I)[1].decode() for path in ("/status", "/gates/app")}
         kinds = {

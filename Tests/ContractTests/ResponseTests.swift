@@ -140,6 +140,7 @@ import Testing
       ("PUT", "/targets/db", #"{"target": "tcp://10.0.0.9:1", "labels": {"env": "prod"}}"#, 201),
       ("GET", "/gates/app/members", "", 200), ("GET", "/gates/app/members?state=up,down&limit=1", "", 200),
       ("GET", "/gates/app/members?state=x", "", 400), ("GET", "/gates/none/members", "", 404),
+      ("PUT", "/gates/app", #"{"select": {"env": "prod"}, "atLeast": "0.5%"}"#, 200), ("GET", "/gates/app", "", 200),
       ("PUT", "/gates/app", "{}", 422), ("PUT", "/gates/app", "{", 400), ("PUT", "/gates/app", "", 415),
       ("PUT", "/gates/m", #"{"machine": {"connectionType": "wwan"}}"#, 201), ("GET", "/gates/m", "", 200),
       ("PUT", "/gates/m", #"{"machine": "reachable"}"#, 200), ("GET", "/gates/m?require=open", "", 200),

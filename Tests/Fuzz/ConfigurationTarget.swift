@@ -30,7 +30,8 @@ enum ConfigurationTarget {
   private static func check(_ gate: GateDefinition) {
     let document = JSON.object(GateDocument.definition(gate))
     do throws(TargetDecoder.InvalidFields) {
-      precondition(try GateDecoder.definition(document, id: gate.id) == gate, "\(gate)")
+      let decoded = try GateDecoder.definition(document, id: gate.id)
+      precondition(decoded == gate, "\(gate)")
     } catch {
       preconditionFailure("\(gate): \(error)")
     }

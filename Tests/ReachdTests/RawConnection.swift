@@ -32,6 +32,13 @@ final class RawConnection: Sendable {
     let line = String(decoding: Loopback.receive(12, from: descriptor), as: UTF8.self)
     return line.hasPrefix("HTTP/1.1 ") ? String(line.suffix(3)) : nil
   }
+
+  /// All that the peer sends until it closes the connection.
+  func rest() -> String {
+    var bytes: [UInt8] = []
+    while case let more = Loopback.receive(65_536, from: descriptor), !more.isEmpty { bytes += more }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 }
 
 /// The descriptors of this process.

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 import network
 from daemon import Daemon
@@ -28,6 +29,10 @@ with open(configuration, "w", encoding="ascii") as file:
     file.write(f"tokensFile: {tokens}\n")
 service = Daemon(sys.argv[1], "--config", configuration, "--log-level", "notice", "--data", os.path.join(data.name, "data"))
 try:
+    # The gate of the examples, so that requests for it find one.
+    gate = urllib.request.Request(f"http://127.0.0.1:{service.port}/gates/app", b'{"machine": "reachable"}', {"Content-Type": "application/json"},
+                                  method="PUT")
+    urllib.request.urlopen(gate).close()
     result = subprocess.run(
         [os.path.join(os.path.dirname(sys.executable), "schemathesis"), "--config-file", "scripts/clients.d/schemathesis.toml",
          "run", "openapi.yaml", "--url", f"http://127.0.0.1:{service.port}", "--max-examples", str(EXAMPLES),

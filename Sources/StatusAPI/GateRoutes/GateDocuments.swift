@@ -77,7 +77,8 @@ final class GateDocuments: Sendable {
       let tag = EntityTag(
         definition: EventID(epoch: epoch, sequence: report.revision), state: report.changes,
         isRedacted: form.isRedacted)
-      headers["ETag"] = tag.description
+      // No two representations share a strong tag (RFC 9110 §8.8.1).
+      headers["ETag"] = form.isText ? EntityTag(tag.opaque + ".t").description : tag.description
       headers["Cache-Control"] = "no-cache"
     }
     let members = form.isRedacted ? GateDocument.state(report) : Self.whole(report)

@@ -43,7 +43,11 @@ import Testing
     let document = try read.object()
     #expect(document["reason"] is NSNull && document["opensAt"] is NSNull && document["origin"] as? String == "runtime")
     #expect((document["members"] as? [String: Int])?["up"] == 1)
-    #expect(try service.ask("/gates/app", ["Accept": "text/plain"]).text.hasPrefix("open app since 20"))
+    let text = try service.ask("/gates/app", ["Accept": "text/plain"])
+    #expect(text.text.hasPrefix("open app since 20") && text.headers["ETag"] != read.headers["ETag"])
+    let textTag = try #require(text.headers["ETag"])
+    #expect(try service.ask("/gates/app", ["If-None-Match": textTag]).status == 200)
+    #expect(try service.ask("/gates/app", ["If-None-Match": textTag, "Accept": "text/plain"]).status == 304)
     #expect(try service.ask("/gates").object()["gates"] as? [Any] != nil)
     // The document can be sent back.
     let same = try service.send("PUT", "/gates/app", read.text, ["If-Match": try #require(read.headers["ETag"])])
