@@ -32,6 +32,8 @@ import Testing
   @Test("Entries are read, returned and sent back")
   func roundTrip() throws {
     #expect(try put("db", #"["core", {"anyOf": ["a", "core"]}]"#).status == 201)
+    // Its document is stable then.
+    try service.wait(for: "db", toBe: "up")
     let read = try service.send("GET", "/targets/db")
     #expect(read.text.contains(#""dependsOn":["core",{"anyOf":["a","core"]}]"#))
     #expect(try service.send("PUT", "/targets/db", read.text).text == read.text)
