@@ -14,6 +14,15 @@ extension FleetCellChange {
   }
 }
 
+extension FleetCheckResult {
+  /// What a target that is checked here has become after a check.
+  public init(_ report: TargetReport) {
+    self.init(
+      report.definition.id, FleetCellState(report),
+      last: report.status.lastResult.flatMap { TargetState(rawValue: $0.state.rawValue) })
+  }
+}
+
 extension FleetCellState {
   /// The cell of a target that is checked here.
   public init(_ report: TargetReport) {

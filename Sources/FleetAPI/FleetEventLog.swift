@@ -46,6 +46,7 @@ final class FleetEventLog: Sendable {
           "verdict": "\(message.to.rawValue)", "by": "\(message.by)",
         ]
         if let reason = message.reason { facts["reason"] = "\(reason.rawValue)" }
+        if let dependency = message.dependency { facts["dependency"] = "\(dependency)" }
         if !message.downFrom.isEmpty { facts["downFrom"] = "\(message.downFrom.joined(separator: ","))" }
         logger.info("verdict changed", metadata: facts)
       case .node(let id, let state, let hello):

@@ -64,6 +64,7 @@ enum FleetEventRepresentation {
       return [
         .init("target", text: verdict.target), .init("old", .text(verdict.from?.rawValue)),
         .init("verdict", text: verdict.to.rawValue), .init("reason", .text(verdict.reason?.rawValue)),
+        .init("dependency", .text(verdict.dependency)),
         .init("votes", FleetWire.encode(verdict.votes)), .init("downFrom", .list(verdict.downFrom)),
         .init("basis", number: verdict.basis), .init("by", text: verdict.by),
       ]

@@ -68,6 +68,7 @@ enum FleetRepresentation {
         .init("version", number: target.version),
         .init("verdict", text: (verdict?.message.to ?? .unknown).rawValue),
         .init("reason", .text(reason(verdict, decision)?.rawValue)),
+        .init("dependency", .text(verdict?.message.dependency)),
         .init("since", text: Timestamp(nanoseconds: verdict?.since ?? target.definitionTime).description),
         .init("votes", FleetWire.encode(decision?.votes ?? FleetVoteCounts())),
         .init(

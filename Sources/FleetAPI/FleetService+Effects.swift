@@ -24,6 +24,10 @@ extension FleetService {
     case .requestChecks(let agent, let targets):
       // Not a request, which occupies a thread until the checks have ended.
       members.send(FleetWire.encode(.check(targets: targets)), on: .ask(agent))
+    case .question(let question):
+      FleetQuestioner(members, queue).ask(question, until: Self.now + question.timeLimit) { [weak self] results in
+        self?.handle(.answered(question, results))
+      }
     case .wake(let time): wake(at: time)
     case .events, .hole, .restarted: break
     }

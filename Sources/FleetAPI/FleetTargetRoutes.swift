@@ -69,10 +69,16 @@ enum FleetTargetRoutes {
   }
 
   static let delete = FleetRoute(
-    method: "DELETE", pattern: "/fleet/targets/{id}", scope: .targetsWrite, mediaTypes: [.json],
+    method: "DELETE", pattern: "/fleet/targets/{id}", parameters: ["force"], scope: .targetsWrite, mediaTypes: [.json],
     summary: "delete a target of the fleet"
   ) { (context) throws(Problem) in
-    try FleetTargetWriter(context, try id(context)).make(.delete)
+    let isForced = try context.routed.value("force", of: Forcing.self) == .true
+    return try FleetTargetWriter(context, try id(context)).make(.delete(isForced: isForced))
+  }
+
+  /// The values of `force`.
+  private enum Forcing: String, CaseIterable {
+    case `true`, `false`
   }
 
   private static func id(_ context: FleetRequest) throws(Problem) -> String {
@@ -111,7 +117,7 @@ struct FleetTargetPage {
 enum FleetTargetBody {
   /// Members of the document that a client may send back; they are ignored.
   private static let readOnly: Set<String> = [
-    "version", "verdict", "reason", "since", "votes", "needed", "downFrom", "vantages",
+    "version", "verdict", "reason", "dependency", "since", "votes", "needed", "downFrom", "vantages",
   ]
 
   static func read(
@@ -150,6 +156,7 @@ extension TargetSpec {
     fall = definition.fall
     rise = definition.rise
     isPaused = definition.isPaused
+    dependsOn = definition.dependsOn
   }
 }
 

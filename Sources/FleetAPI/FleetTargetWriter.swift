@@ -1,5 +1,7 @@
 internal import HTTPRouting
+internal import ReachabilityChecks
 internal import ReachabilityFleet
+internal import StatusAPI
 
 /// Publishes the next version of a target, and waits until this replica has read which one won.
 ///
@@ -14,7 +16,8 @@ struct FleetTargetWriter: Sendable {
   enum Change: Sendable {
     /// Define the target, or change it unless `isCreation`.
     case define(FleetTarget, isCreation: Bool)
-    case delete
+    /// Delete the target; if others depend on it, only if `isForced`, after it was removed from them.
+    case delete(isForced: Bool)
   }
 
   /// What follows from a change in some state.
@@ -46,9 +49,14 @@ struct FleetTargetWriter: Sendable {
     let present = snapshot.fold.targets[id]
     let version = snapshot.fold.version(of: id) + 1
     switch change {
-    case .delete:
+    case .delete(let isForced):
       guard present != nil else { throw Problem(missingFleetTarget: id) }
       try FleetTargetPrecondition.enforce(context.request, id, present)
+      let children = snapshot.fold.dependencies.children(of: id).sorted()
+      if !children.isEmpty, !isForced { throw Problem(.hasChildren(children), id) }
+      if let message = FleetDependencyChange.message(removing: id, from: children, snapshot.fold) {
+        return .publish(message, isNew: false)
+      }
       return .publish(DefinitionMessage(id: id, version: version, definition: nil), isNew: false)
     case .define(let definition, let isCreation):
       if isCreation, present != nil {
@@ -58,6 +66,7 @@ struct FleetTargetWriter: Sendable {
       if let present, present.definition == definition {
         return .answer(FleetTargetRoutes.answer(id, present, snapshot, context))
       }
+      try FleetDependencyChange.validate(definition, of: id, snapshot.fold)
       if present == nil, snapshot.fold.targets.count >= Self.targetLimit {
         throw Problem(.quotaExceeded, "a fleet has at most \(Self.targetLimit) targets")
       }
@@ -71,7 +80,9 @@ struct FleetTargetWriter: Sendable {
   ) {
     FleetPublication.publish(.definition(message), context.service.fleet) { snapshot in
       guard let snapshot else { return complete(context.answer(FleetPublication.unavailable)) }
-      if let response = response(to: message, isNew: isNew, snapshot) { return complete(response) }
+      // A target that depends on the one to delete was changed first; each such change is progress.
+      let isOther = message.id != id
+      if !isOther, let response = response(to: message, isNew: isNew, snapshot) { return complete(response) }
       guard attempts > 1 else {
         let problem = Problem(.conflict, "other changes of the target \(id) came first; GET it and retry")
         return complete(context.answer(problem))
@@ -80,7 +91,8 @@ struct FleetTargetWriter: Sendable {
         switch try step(change, snapshot) {
         case .answer(let response): complete(response)
         case .publish(let next, let isNew):
-          publish(next, isNew: isNew, change, attempts: attempts - 1, complete)
+          let isProgress = isOther && !snapshot.fold.dependencies.children(of: id).contains(message.id)
+          publish(next, isNew: isNew, change, attempts: isProgress ? attempts : attempts - 1, complete)
         }
       } catch {
         complete(context.answer(error))

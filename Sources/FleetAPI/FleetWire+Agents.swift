@@ -78,6 +78,17 @@ extension FleetWire {
     return FleetBaseCell(target, cell)
   }
 
+  static func encode(_ result: FleetCheckResult) -> JSON {
+    var members: [JSON.Member] = [.init("target", text: result.target)] + members(result.cell)
+    if let last = result.last { members.append(.init("last", text: last.rawValue)) }
+    return .object(members)
+  }
+
+  static func checkResult(_ json: JSON) -> FleetCheckResult? {
+    guard let target = target(json), let cell = cell(json) else { return nil }
+    return FleetCheckResult(target, cell, last: json.text("last").flatMap(TargetState.init(rawValue:)))
+  }
+
   /// The target of a cell: an id, for every agent, because replicas write it into CSV and event streams.
   private static func target(_ json: JSON) -> String? {
     json.text("target").flatMap { TargetSpec.isID($0) ? $0 : nil }

@@ -1,3 +1,4 @@
+internal import Events
 internal import JSONFormat
 internal import ReachabilityFleet
 internal import ReachabilityModel
@@ -11,6 +12,7 @@ extension FleetWire {
       .init("to", text: message.to.rawValue),
     ]
     if let reason = message.reason { members.append(.init("reason", text: reason.rawValue)) }
+    if let dependency = message.dependency { members.append(.init("dependency", text: dependency)) }
     members += [
       .init("votes", encode(message.votes)), .init("downFrom", .list(message.downFrom)),
       .init("basis", number: message.basis), .init("attempt", count: message.attempt),
@@ -33,7 +35,7 @@ extension FleetWire {
       target: target, stream: stream, from: from, to: to, reason: json.text("reason").map(Reason.init(rawValue:)),
       votes: votes,
       downFrom: downFrom, basis: basis, attempt: attempt, prev: prev, held: json.flag("held"), by: replica,
-      since: json.int("since").map(Timestamp.init(microseconds:)))
+      since: json.int("since").map(Timestamp.init(microseconds:)), dependency: json.text("dependency"))
   }
 
   static func encode(_ votes: FleetVoteCounts) -> JSON {
@@ -80,6 +82,7 @@ extension FleetWire {
   /// The members of a definition, without its id.
   static func members(_ target: FleetTarget, _ visibility: TargetVisibility = .full) -> [JSON.Member] {
     members(of: target.spec, visibility) + [
+      .init("dependsOn", TargetSummary.dependsOn(target.spec.dependsOn)),
       .init("place", FleetTargetDecoder.encode(target.placement)),
       .init("quorum", FleetTargetDecoder.encode(target.quorum)),
     ]
@@ -105,10 +108,23 @@ extension FleetWire {
   }
 
   private static func fleetTarget(_ json: JSON, id: String) -> FleetTarget? {
-    guard let spec = spec(json, id: id), let placement = try? FleetTargetDecoder.placement(json["place"], at: ""),
+    guard var spec = spec(json, id: id), let dependsOn = dependencies(json["dependsOn"]),
+      let placement = try? FleetTargetDecoder.placement(json["place"], at: ""),
       let quorum = try? FleetTargetDecoder.quorum(json["quorum"], at: "")
     else { return nil }
+    spec.dependsOn = dependsOn
     return FleetTarget(spec: spec, placement: placement, quorum: quorum)
+  }
+
+  /// The entries of `dependsOn`; none when it is missing, nil for another type.
+  private static func dependencies(_ json: JSON?) -> [TargetDependency]? {
+    guard let json else { return [] }
+    var entries: [TargetDependency] = []
+    for entry in json.elements ?? [.null] {
+      guard let dependency = TargetDecoder.dependency(entry) else { return nil }
+      entries.append(dependency)
+    }
+    return entries
   }
 
   /// What is checked; nil when it is not understood.

@@ -101,7 +101,7 @@ public enum FleetWire {
     case "instance": return json.int("instance").map { .instance(UInt64(bitPattern: $0)) }
     case "accepted": return .accepted
     case "published": return json.number("sequence").map(AgentReply.published)
-    case "results": return json.list("cells", baseCell).map(AgentReply.results)
+    case "results": return json.list("cells", checkResult).map(AgentReply.results)
     default: return nil
     }
   }

@@ -21,7 +21,7 @@ extension FleetFold {
       }
     }
     if !isUndefined { changedTargets.insert(message.target) }
-    return isAccepted && message.from != message.to ? [.verdict(message)] : []
+    return isAccepted && (message.from != message.to || message.isMove) ? [.verdict(message)] : []
   }
 
   /// Whether a proposal is the successor of the accepted verdict.
@@ -37,7 +37,9 @@ extension FleetFold {
       // Only a fold that has not read everything can have accepted a message that was refused: its successor shows that.
       return message.prev < complete && message.prev > last.prev
     }
-    if message.from == message.to { return message.to == last.to }
+    if message.from == message.to {
+      return message.to == last.to && (!message.isMove || message.basis > last.basis)
+    }
     return message.to != last.to && (message.basis, message.attempt) > (last.basis, last.attempt)
   }
 
@@ -57,6 +59,7 @@ extension FleetFold {
     let isEvent = !message.restates || known > 0
     let verdict = undefinedVerdicts.removeValue(forKey: message.id)
     rosterChanges.mark(targets[message.id]?.assigned ?? [])
+    dependencies.set(message.id, from: targets[message.id]?.definition, to: message.definition)
     guard let definition = message.definition else {
       targets[message.id] = nil
       deleted[message.id] = deletion

@@ -28,6 +28,8 @@ public struct FleetFold: Sendable {
   var undefinedVerdicts: [String: FleetAcceptedVerdict] = [:]
   /// The targets whose votes or verdicts have changed since ``takeChangedTargets()``.
   var changedTargets: Set<String> = []
+  /// Which targets depend on which.
+  public internal(set) var dependencies = FleetDependencies()
   /// The agents whose base is needed, because events of them are missing.
   var missingBases: Set<String> = []
   /// The agents for which what they check has changed.
@@ -71,6 +73,7 @@ public struct FleetFold: Sendable {
     case .definition(let message): contents = apply(message).map { (0, $0) }
     case nil: contents = []
     }
+    FleetJudgement.markDependents(in: &self)
     return contents.map { index, content in
       let number = sequence &* FleetLimits.eventsPerMessage &+ index
       return FleetEvent(
@@ -94,17 +97,8 @@ public struct FleetFold: Sendable {
     targets[id].map { FleetQuorumRules.decide($0.definition.quorum, votes(on: id, $0)) }
   }
 
-  /// The verdict that would follow if some agents were silent, among them those that checked the target before.
-  func decision(for id: String, silencing isSilent: (String) -> Bool) -> FleetQuorumRules.Decision? {
-    targets[id].map { target in
-      // An agent that has left keeps its vote until another one has its place.
-      let votes = votes(on: id, target).silencing { nodes[$0]?.state == .present && isSilent($0) }
-      return FleetQuorumRules.decide(target.definition.quorum, votes)
-    }
-  }
-
   /// The votes of the assigned agents; in place of missing ones, those of agents that checked the target before.
-  private func votes(on id: String, _ target: FleetFoldedTarget) -> [FleetQuorumRules.Vote] {
+  func votes(on id: String, _ target: FleetFoldedTarget) -> [FleetQuorumRules.Vote] {
     var leaving = target.leaving.filter { $0.value > target.changedTime }.keys.sorted()[...]
     return zip(target.assigned, target.votes).map { agent, state in
       guard state == nil else { return vote(of: agent, state) }
@@ -115,7 +109,7 @@ public struct FleetFold: Sendable {
     }
   }
 
-  private func vote(of agent: String, _ state: TargetState?) -> FleetQuorumRules.Vote {
+  func vote(of agent: String, _ state: TargetState?) -> FleetQuorumRules.Vote {
     // The other zones do not matter, and are many.
     FleetQuorumRules.Vote(agent: agent, zone: state == .down ? nodes[agent]?.hello?.zone ?? "" : "", state: state)
   }
@@ -133,5 +127,6 @@ public struct FleetFold: Sendable {
     targets.values[place].changedAt = sequence
     targets.values[place].changedTime = time
     changedTargets.insert(id)
+    dependencies.touch(id)
   }
 }

@@ -64,6 +64,22 @@ public enum FleetLimits {
   static let suspicionsPerSecond = 64
   /// The agents that are asked to check one target now, in the target's order.
   static let askedAgents = 128
+  /// The time that the answer to a question about a target may take besides twice the timeout of its check.
+  static let dependencyGrace = Duration.seconds(1)
+  /// The longest time that `down` waits for the targets on which a target depends.
+  static let dependencyWait = Duration.seconds(60)
+  /// The least time between two questions of a replica about one target.
+  static let dependencyPause = Duration.seconds(1)
+  /// The time after which a replica considers again whether it has to ask in the place of another one.
+  static let dependencyReview = Duration.seconds(2)
+  /// The agents that a replica asks about one target, in the target's order: each answer occupies a thread.
+  static let questionAgents = 32
+  /// The targets of one question: an agent checks no more.
+  static let questionTargets = 256
+  /// The targets in a second that a replica asks about: those that depend on one that works again are many.
+  static let questionsPerSecond = 256
+  /// The time between two attempts of a replica to ask an agent, while too many answers are awaited.
+  public static let questionRepetition = Duration.milliseconds(500)
   /// The time between two bases of an agent, before jitter.
   public static let baseInterval = Duration.seconds(15 * 60)
   /// The time after which a base is requested again that is not folded yet.

@@ -64,6 +64,9 @@ public struct FleetReplica: Sendable {
     case .heartbeats(let times): return receive(times)
     case .suspected(let targets, let agent): return requestChecks(of: targets, suspectedBy: agent, at: now)
     case .absent(let agent): return noteAbsence(of: agent, at: now)
+    case .answered(let question, let results):
+      proposer.answered(question, results, at: now)
+      return isComplete ? review(at: now) + [wake] : []
     case .timer: return expire(at: now)
     }
   }
@@ -160,7 +163,7 @@ public struct FleetReplica: Sendable {
     for message in proposer.proposals(fold, silence, at: now) {
       effects.append(.publish(.verdict(message), expecting: lastVerdict(of: message.target)))
     }
-    return effects
+    return effects + proposer.takeQuestions(at: now).map(Effect.question)
   }
 
   private mutating func expire(at now: Duration) -> [Effect] {

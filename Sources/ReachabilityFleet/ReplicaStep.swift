@@ -16,6 +16,8 @@ extension FleetReplica {
     case suspected([String], by: String)
     /// The engine has no subscription of an agent that was asked.
     case absent(String)
+    /// An agent has answered a question; nil when it did not in time.
+    case answered(FleetQuestion, [FleetCheckResult]?)
     /// The time of the last ``Effect/wake(at:)`` has come.
     case timer
   }
@@ -36,6 +38,8 @@ extension FleetReplica {
     case ask(String)
     /// Ask this agent to check targets now; its results come as its votes.
     case requestChecks(agent: String, targets: [String])
+    /// Ask an agent to check targets now, and report ``Input/answered(_:_:)``.
+    case question(FleetQuestion)
     /// Publish these events, in this order.
     case events([FleetEvent])
     /// The stream has dropped messages before this one that were not read: subscribers that have events before it get the

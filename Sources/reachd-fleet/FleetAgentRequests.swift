@@ -73,8 +73,8 @@ final class FleetAgentRequests: Sendable {
           return sent
         })
       else { return }
-      let cells = targets.compactMap { id in schedule.report(of: id).map { FleetBaseCell(id, FleetCellState($0)) } }
-      reply(FleetWire.encode(AgentReply.results(cells)))
+      let results = targets.compactMap { id in schedule.report(of: id).map { FleetCheckResult($0) } }
+      reply(FleetWire.encode(AgentReply.results(results)))
     }
     let queue = DispatchQueue.global()
     group.notify(queue: queue) { send() }

@@ -100,6 +100,12 @@ struct FleetRun {
       if !losing || Int.random(in: 0..<3, using: &random) > 0 {
         replicas[index].send(to: &stream, losing: losing && Int.random(in: 0..<10, using: &random) == 0)
       }
+      let (known, alive) = (agents, isAlive)
+      replicas[index].answerQuestions(at: now) { question in
+        zip(known, alive).first { $0.0.id == question.agent && $0.1 }.map { agent, _ in
+          question.targets.compactMap { id in agent.cells[id].map { FleetCheckResult(id, $0) } }
+        }
+      }
       for id in replicas[index].takeRequestedBases() {
         guard let agent = agents.firstIndex(where: { $0.id == id }), isAlive[agent] else { continue }
         agents[agent].requestBase(at: now)
@@ -120,6 +126,7 @@ struct FleetRun {
     var spec = TargetSpec()
     spec.id = id
     spec.target = "tcp://\(id):1"
+    if id == "t1" { spec.dependsOn = [TargetDependency("t0")] }
     let isDeleted = versions[id, default: 0] > 1 && Int.random(in: 0..<3, using: &random) == 0
     let placement = FleetPlacement(count: Bool.random(using: &random) ? nil : 2)
     _ = try? stream.publish(

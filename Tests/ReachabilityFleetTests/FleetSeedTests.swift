@@ -32,8 +32,8 @@ struct FleetSeedTests {
       if let difference = replica.fold.difference(from: fold) { return "\(replica.id): \(difference)" }
     }
     for (id, target) in fold.targets {
-      let decided = fold.decision(for: id)?.verdict
       let accepted = target.verdict?.message.to ?? .unknown
+      let decided = FleetJudgement(of: id, in: fold, after: accepted)?.verdict
       if decided != accepted { return "\(id) is \(accepted), its votes say \(decided?.rawValue ?? "nothing")" }
     }
     return nil
@@ -105,19 +105,22 @@ private struct Audit {
   }
 
   mutating func run() {
-    var decisions: [String: [UInt64: FleetVerdict]] = [:]
+    var judgements: [String: [UInt64: FleetJudgement]] = [:]
     for entry in stream.entries {
       events += fold.apply(entry.message, sequence: entry.sequence, time: entry.time)
       for (id, target) in fold.targets where target.votes != target.assigned.map({ fold.nodes[$0]?.vote(id)?.state }) {
         problem = "the votes on \(id) at \(entry.sequence) are not those of its agents' cells"
       }
       for (id, target) in fold.targets where target.changedAt == entry.sequence {
-        decisions[id, default: [:]][entry.sequence] = fold.decision(for: id)?.verdict
+        judgements[id, default: [:]][entry.sequence] = FleetJudgement(of: id, in: fold, after: nil)
       }
       guard case .verdict(let message) = entry.message, fold.targets[message.target]?.verdict?.message == message,
-        message.basis > 0, message.from != message.to
+        message.basis > 0, message.from != message.to || message.isMove
       else { continue }
-      if decisions[message.target]?[message.basis] != message.to {
+      var judgement = judgements[message.target]?[message.basis]
+      // What was down before another target failed stays down.
+      if message.from == .down { judgement?.dependency = nil }
+      if judgement?.verdict != message.to || judgement?.dependency != message.dependency {
         problem = "the verdict at \(entry.sequence) does not follow from its basis \(message.basis)"
       }
     }

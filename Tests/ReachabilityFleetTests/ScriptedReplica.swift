@@ -16,6 +16,7 @@ struct ScriptedReplica {
   private(set) var outgoing: [(message: FleetMessage, expecting: FleetEngineExpectedLast?)] = []
   private(set) var requestedBases: [String] = []
   private(set) var questions: [String] = []
+  private var asked: [FleetQuestion] = []
 
   init(_ id: String) {
     self.id = id
@@ -57,6 +58,14 @@ struct ScriptedReplica {
   mutating func takeQuestions() -> [String] {
     defer { questions = [] }
     return questions
+  }
+
+  /// Answers the questions that it has asked; nil for an agent that does not answer.
+  mutating func answerQuestions(at now: Duration, _ answer: (FleetQuestion) -> [FleetCheckResult]?) {
+    let questions = asked
+    asked = []
+    guard replica.isConnected else { return }
+    for question in questions { run(replica.handle(.answered(question, answer(question)), at: now)) }
   }
 
   /// The engine has no subscription of an agent that it asked.
@@ -102,6 +111,7 @@ struct ScriptedReplica {
       case .ask(let agent): questions.append(agent)
       // The scripted agents check nothing.
       case .requestChecks: break
+      case .question(let question): asked.append(question)
       case .events(let events): for event in events { window.append(event) }
       case .hole(let sequence):
         restarts += 1

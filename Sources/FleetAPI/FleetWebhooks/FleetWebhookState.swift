@@ -87,6 +87,8 @@ extension WebhookEvent {
     let time = Timestamp(nanoseconds: event.time)
     switch event.content {
     case .verdict(let message):
+      // Another cause of the same verdict is no alert.
+      guard message.from != message.to else { return nil }
       self.init(
         sequence: event.id.number, id: event.id.description, time: time, type: "verdict",
         subject: "target:\(message.target)", state: message.to.rawValue, target: message.target,

@@ -10,7 +10,7 @@ public enum DependencyRules {
   ///   - entries: the entries of another target; nil for one that it cannot depend on.
   ///   - children: the targets that name a target.
   /// - Returns: the first fault; nil when there is none.
-  static func fault(
+  package static func fault(
     of id: String, _ dependsOn: [TargetDependency], entries: (String) -> [TargetDependency]?,
     children: (String) -> Set<String>
   ) -> DependencyFault? {

@@ -27,6 +27,26 @@ public struct FleetCellState: Hashable, Sendable {
   }
 }
 
+/// What an agent answers about a target that it was asked to check.
+public struct FleetCheckResult: Hashable, Sendable {
+  /// The target.
+  public var target: String
+  /// Its cell after the check.
+  public var cell: FleetCellState
+  /// The result of the check, which may not have changed the cell yet; nil when the agent does not say it.
+  public var last: TargetState?
+
+  /// Creates an answer.
+  public init(_ target: String, _ cell: FleetCellState, last: TargetState? = nil) {
+    self.target = target
+    self.cell = cell
+    self.last = last
+  }
+
+  /// What the agent sees now.
+  var seen: TargetState { cell.state == .paused ? .paused : last ?? cell.state }
+}
+
 extension Reason {
   /// The agent has been silent for some seconds; its own reports are out of date.
   public static let agentSilent = Reason(rawValue: "agentSilent")

@@ -81,5 +81,5 @@ public enum AgentReply: Hashable, Sendable {
   /// The last complete base ends at this stream sequence, behind the position of the request.
   case published(UInt64)
   /// The results of the checks that the agent performed.
-  case results([FleetBaseCell])
+  case results([FleetCheckResult])
 }

@@ -48,8 +48,10 @@ public struct VerdictMessage: Hashable, Sendable {
   public var from: FleetVerdict?
   /// The new verdict.
   public var to: FleetVerdict
-  /// Why it is neither `up` nor decided by votes: `unassigned`, `tooFewVotes`.
+  /// Why it is neither `up` nor decided by votes: `unassigned`, `tooFewVotes`, `dependencyDown`.
   public var reason: Reason?
+  /// The target at the root of the outage, for the reason `dependencyDown`.
+  public var dependency: String?
   /// The votes at ``basis``.
   public var votes: FleetVoteCounts
   /// The agents that say `down`, sorted; at most ``FleetLimits/namedAgents``.
@@ -71,13 +73,14 @@ public struct VerdictMessage: Hashable, Sendable {
   public init(
     target: String, stream: Int64, from: FleetVerdict?, to: FleetVerdict, reason: Reason? = nil, votes: FleetVoteCounts,
     downFrom: [String] = [], basis: UInt64, attempt: Int, prev: UInt64, held: Bool = false, by: String,
-    since: Timestamp? = nil
+    since: Timestamp? = nil, dependency: String? = nil
   ) {
     self.target = target
     self.stream = stream
     self.from = from
     self.to = to
     self.reason = reason
+    self.dependency = dependency
     self.votes = votes
     self.downFrom = downFrom
     self.basis = basis
@@ -87,4 +90,9 @@ public struct VerdictMessage: Hashable, Sendable {
     self.by = by
     self.since = since
   }
+
+  /// Whether only the cause of `unreachable` is another one: the root of an outage, or none of the targets that it depends on.
+  ///
+  /// A message that restates a verdict has ``since``.
+  var isMove: Bool { to == .unreachable && from == to && since == nil }
 }

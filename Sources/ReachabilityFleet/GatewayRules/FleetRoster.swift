@@ -17,6 +17,8 @@ public struct FleetRoster: Sendable {
     for (id, target) in fold.targets where target.isAssigned(agent) {
       var spec = target.definition.spec
       spec.id = id
+      // Agents report what they see; replicas judge it.
+      spec.dependsOn = []
       checks.append(spec)
     }
     for (id, address) in fold.meshTargets(of: agent) {

@@ -41,6 +41,17 @@ extension TargetDependency {
   }
 }
 
+extension [TargetDependency] {
+  /// The entries without a parent, each once.
+  package func removing(_ parent: String) -> Self {
+    var seen: Set<[String]> = []
+    return compactMap { entry in
+      let parents = entry.parents.filter { $0 != parent }
+      return parents.isEmpty || !seen.insert(parents.sorted()).inserted ? nil : TargetDependency(anyOf: parents)
+    }
+  }
+}
+
 extension Sequence<TargetDependency> {
   /// The first failing parent of the first broken entry; nil when all entries are intact.
   ///

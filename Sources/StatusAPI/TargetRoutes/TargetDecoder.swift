@@ -127,7 +127,8 @@ package enum TargetDecoder {
     return value.string == nil ? "expected a string, got \(describe(value))" : nil
   }
 
-  private static func dependency(_ entry: JSON) -> TargetDependency? {
+  /// One entry of `dependsOn`; nil when it is not one.
+  package static func dependency(_ entry: JSON) -> TargetDependency? {
     if let parent = entry.string { return TargetDependency(parent) }
     guard entry.members?.count == 1, let parents = entry["anyOf"]?.elements else { return nil }
     let ids = parents.compactMap(\.string)

@@ -1,7 +1,7 @@
 internal import Events
 internal import JSONFormat
 internal import HTTPRouting
-internal import ReachabilityChecks
+package import ReachabilityChecks
 
 /// `/targets/{id}`: one registered target.
 enum TargetRoutes {
@@ -148,7 +148,8 @@ extension Problem {
   /// Children of a target that a message names.
   private static let listedChildren = 32
 
-  init(_ refusal: ScheduleChangeError, _ id: String) {
+  /// Creates the problem for a change that the schedule refuses.
+  package init(_ refusal: ScheduleChangeError, _ id: String) {
     switch refusal {
     case .missing: self.init(.notFound, "no target has the id \(id.debugDescription); GET /targets lists all targets")
     case .precondition:

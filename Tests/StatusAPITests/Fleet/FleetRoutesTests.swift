@@ -206,7 +206,8 @@ struct FleetRoutesTests {
     #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:5432"}"#).status == 201)
     fleet.engine.answer("a") { payload in
       guard FleetWire.request(payload) == .check(targets: ["db"]) else { return nil }
-      return FleetWire.encode(.results([FleetBaseCell("db", FleetCellState(.up, since: Timestamp(microseconds: 0)))]))
+      return FleetWire.encode(
+        .results([FleetCheckResult("db", FleetCellState(.up, since: Timestamp(microseconds: 0)))]))
     }
     let body = try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"db"}"#).object()
     let results = try #require(body["results"] as? [[String: Any]])

@@ -18,6 +18,7 @@ struct FleetWireTests {
     spec.labels = ["env": "prod"]
     (spec.interval, spec.timeout, spec.fastInterval) = (.seconds(30), .milliseconds(1500), .seconds(1))
     (spec.fall, spec.rise, spec.isPaused) = (3, 2, true)
+    spec.dependsOn = [TargetDependency("core"), TargetDependency(anyOf: ["isp-a", "isp-b"])]
     return FleetTarget(
       spec: spec, placement: FleetPlacement(select: ["zone": "b"], count: 3, spreadsZones: true),
       quorum: FleetQuorumRule(down: .percent(50), minimum: .count(2), zones: 2))
@@ -54,6 +55,10 @@ struct FleetWireTests {
       .verdict(
         VerdictMessage(
           target: "db", stream: 9, from: nil, to: .up, votes: votes, basis: 5, attempt: 0, prev: 0, by: "r")),
+      .verdict(
+        VerdictMessage(
+          target: "db", stream: 9, from: .up, to: .unreachable, reason: .dependencyDown, votes: votes, basis: 5,
+          attempt: 0, prev: 0, by: "r", dependency: "core")),
       .definition(DefinitionMessage(id: "a.b", version: 3, definition: target, restates: true)),
       .definition(DefinitionMessage(id: "db", version: 4, definition: nil)),
     ]
@@ -82,8 +87,9 @@ struct FleetWireTests {
     ] {
       #expect(FleetWire.request(FleetWire.encode(request)) == request)
     }
-    let cell = FleetBaseCell("db", FleetCellState(.up, since: Self.time))
-    for reply: AgentReply in [.instance(.max), .accepted, .published(7), .results([cell])] {
+    let cell = FleetCellState(.up, since: Self.time)
+    let results = [FleetCheckResult("db", cell, last: .down), FleetCheckResult("web", cell)]
+    for reply: AgentReply in [.instance(.max), .accepted, .published(7), .results(results)] {
       #expect(FleetWire.reply(FleetWire.encode(reply)) == reply)
     }
   }

@@ -50,9 +50,9 @@ def outages(a, b, c):
     """Causes every verdict, each by what causes it in use."""
     listener = Listener()
     for name, address, more in (("web", HOST, {}), ("far", "10.80.0.1", {}), ("one", HOST, {"place": {"count": 1}}),
-                                ("part", "10.79.0.9", {})):
+                                ("part", "10.79.0.9", {}), ("behind", "10.79.0.9", {"dependsOn": ["one", {"anyOf": ["part"]}]})):
         define(name, address, **more)
-    for name in ("web", "far", "one", "part"):
+    for name in ("web", "far", "one", "part", "behind"):
         expect(name, "up")
     listener.close()
     expect("web", "down")
@@ -64,11 +64,15 @@ def outages(a, b, c):
     expect("part", "partial")
     b.mislead("10.79.0.9")
     expect("part", "down")
+    expect("behind", "unreachable")
     define("part", "10.79.0.9", quorum={"zones": 3})
     expect("part", "partial")
+    # Its dependencies work again, and it does not.
+    expect("behind", "down")
     for agent in (b, c):
         agent.lead("10.79.0.9")
     expect("part", "up")
+    expect("behind", "up")
     for agent in (a, b):
         agent.ip("route", "del", "default")
     expect("far", "unreachable")
@@ -84,8 +88,8 @@ def outages(a, b, c):
     expect("web", "unknown")
     b.connect()
     expect("web", "up")
-    request("DELETE", "/fleet/targets/one")
-    wait("the end of the target", lambda: len(request("GET", "/fleet/targets")["targets"]) == 3)
+    request("DELETE", "/fleet/targets/one?force=true")
+    wait("the end of the target", lambda: len(request("GET", "/fleet/targets")["targets"]) == 4)
     listener.close()
     expect("far", "down")
 
@@ -175,6 +179,11 @@ def planted(messages, fleet):
 
     yield "another verdict", replaced(
         last("rx2.verdict.", lambda each: each["to"] == "down"), lambda each: each.update(to="paused"))
+    yield "another root", replaced(
+        last("rx2.verdict.", lambda each: each.get("dependency") == "part"), lambda each: each.update(dependency="web"))
+    yield "no dependency", replaced(
+        last("rx2.roster.target.behind", lambda each: "definition" in each and each["version"] == 1),
+        lambda each: each["definition"].update(dependsOn=[]))
     yield "another state of a cell", replaced(
         basis("unreachable"), lambda each: [change.update(state="up") for change in each["changes"]])
     yield "another quorum", replaced(

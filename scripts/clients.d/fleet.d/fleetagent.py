@@ -180,8 +180,9 @@ class Agent:
                     reply = {"reply": "accepted"}
             case "check":
                 await asyncio.gather(*(self.check(name) for name in question["targets"] if name in self.targets))
-                reply = {"reply": "results", "cells": [{"target": name, **self.cells[name]} for name in question["targets"]
-                                                       if name in self.cells]}
+                reply = {"reply": "results", "cells": [
+                    {"target": name, **self.cells[name], "last": self.cells[name]["state"]}
+                    for name in question["targets"] if name in self.cells]}
         if message.reply and reply:
             await self.client.publish(message.reply, json.dumps(reply).encode())
 

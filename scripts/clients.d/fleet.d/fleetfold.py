@@ -11,6 +11,7 @@ STATES = ("up", "down", "unreachable", "unknown", "paused")
 MASK = 2**64 - 1
 HAND_OVER = 15 * 10**9
 MINUTE = 60 * 10**9
+DEPTH = 8
 
 
 def stable_hash(*texts):
@@ -74,6 +75,16 @@ def decide(quorum, votes):
     return "down" if counts["down"] >= down and zones >= quorum["zones"] else "partial"
 
 
+def alternatives(entry):
+    """The targets of an entry of `dependsOn`."""
+    return [entry] if isinstance(entry, str) else entry["anyOf"]
+
+
+def parents(target):
+    """The targets that a target names."""
+    return {each for entry in target["dependsOn"] for each in alternatives(entry)}
+
+
 class Fleet:
     """The state after each message of the stream."""
 
@@ -81,6 +92,7 @@ class Fleet:
         self.nodes, self.targets, self.deleted = {}, {}, {}
         self.sequence = self.time = 0
         self.decisions, self.accepted, self.failures = {}, [], []
+        self.failing, self.marked = {}, set()
 
     def apply(self, subject, message, sequence, time):
         before, self.sequence, self.time = self.time, sequence, time
@@ -88,14 +100,48 @@ class Fleet:
             self.expire()
         kind = subject.split(".")[-2]
         getattr(self, {"ev": "events", "node": "node", "verdict": "verdict", "target": "definition"}[kind])(message)
+        self.judge()
 
     def mark(self, names):
-        """Keeps the verdict that the votes have now, as the decision at this message."""
+        """Notes that this message concerns the votes on targets."""
+        self.marked |= set(names)
         for name in names:
             if target := self.targets.get(name):
                 target["changed"] = self.time
-                votes = self.votes(name, target)
-                self.decisions[name, self.sequence] = decide(target["quorum"], votes), count(votes)
+
+    def judge(self):
+        """Keeps what the votes say after this message, for the targets that it concerns and those that depend on them."""
+        moved = {name for name in self.marked if self.state(name) != self.failing.get(name)}
+        self.failing |= {name: self.state(name) for name in moved}
+        while below := {name for name, each in self.targets.items() if moved & parents(each)} - moved:
+            moved |= below
+            self.mark(below)
+        for name in self.marked & self.targets.keys():
+            target = self.targets[name]
+            votes = self.votes(name, target)
+            self.decisions[name, self.sequence] = decide(target["quorum"], votes), count(votes), self.root(name)
+        self.marked = set()
+
+    def state(self, name):
+        """Whether a target fails for those that depend on it; None if it decides nothing."""
+        target = self.targets.get(name)
+        verdict = target and decide(target["quorum"], self.votes(name, target))
+        return None if not target or target["paused"] or verdict == "paused" else verdict in ("down", "unreachable")
+
+    def root(self, name):
+        """The last target of the path of failing ones; None if no entry is broken, or for a cycle."""
+        path = [name]
+        while len(path) <= DEPTH and path[-1] in self.targets:
+            states = [[(each, self.failing.get(each)) for each in alternatives(entry)]
+                      for entry in self.targets[path[-1]]["dependsOn"]]
+            broken = [[each for each, fails in entry if fails] for entry in states
+                      if all(fails is not False for _, fails in entry)]
+            if not (found := next((each[0] for each in broken if each), None)):
+                break
+            if found in path:
+                return None
+            path.append(found)
+        return path[-1] if len(path) > 1 else None
 
     def vote(self, agent, target):
         node = self.nodes.get(agent)
@@ -219,13 +265,15 @@ class Fleet:
         if version <= known:
             return
         if message.get("deleted"):
+            self.mark([name])
             self.targets.pop(name, None)
             self.deleted[name] = version
             return
         self.deleted.pop(name, None)
         target = self.targets.setdefault(name, {"assigned": [], "leaving": {}, "verdict": None, "changed": self.time})
         definition = message["definition"]
-        target.update(version=version, place=definition["place"], quorum=definition["quorum"])
+        target.update(version=version, place=definition["place"], quorum=definition["quorum"],
+                      dependsOn=definition.get("dependsOn", []), paused=definition["paused"])
         self.assign(name)
         self.mark([name])
 
@@ -234,6 +282,7 @@ class Fleet:
         if not target:
             return
         last = target["verdict"]
+        is_move = message["from"] == message["to"] == "unreachable" and "since" not in message
         if message["basis"] >= self.sequence:
             is_accepted = False
         elif last is None:
@@ -241,20 +290,23 @@ class Fleet:
         elif message["prev"] != last["sequence"]:
             is_accepted = False
         elif message["from"] == message["to"]:
-            is_accepted = message["to"] == last["to"]
+            is_accepted = message["to"] == last["to"] and (not is_move or message["basis"] > last["basis"])
         else:
             is_accepted = message["to"] != last["to"] and (message["basis"], message["attempt"]) > (
                 last["basis"], last["attempt"])
         if not is_accepted:
             return
         target["verdict"] = message | {"sequence": self.sequence}
-        if message["from"] == message["to"]:
+        if message["from"] == message["to"] and not is_move:
             return
         self.accepted.append(target["verdict"])
-        own = self.decisions.get((message["target"], message["basis"]), (None, None))
-        if own != (message["to"], message["votes"]):
-            self.failures.append(f"{message['target']}: the verdict {self.sequence} is {message['to']} of {message['votes']}, "
-                                 f"at {message['basis']} it is {own[0]} of {own[1]}")
+        verdict, votes, root = self.decisions.get((message["target"], message["basis"]), (None, None, None))
+        # What was down before another target failed stays down.
+        root = root if verdict == "down" and message["from"] != "down" else None
+        own = ("unreachable" if root else verdict), votes, root
+        if own != (message["to"], message["votes"], message.get("dependency")):
+            self.failures.append(f"{message['target']}: the verdict {self.sequence} is {message['to']} of {message['votes']} "
+                                 f"by {message.get('dependency')}, at {message['basis']} it is {own[0]} of {own[1]} by {own[2]}")
 
 
 def fold(messages):
