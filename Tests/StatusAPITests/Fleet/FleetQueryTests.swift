@@ -200,7 +200,9 @@ struct FleetQueryTests {
   @Test("Messages say what is known: members of a target and of a check, and the kind of an id")
   func messages() throws {
     let fleet = try FleetFixture()
-    #expect(try fleet.put("db", #"{"target":"tcp://192.0.2.9:1","nope":1}"#).text.contains("paused, dependsOn, place, quorum"))
+    #expect(
+      try fleet.put("db", #"{"target":"tcp://192.0.2.9:1","nope":1}"#).text.contains("paused, dependsOn, place, quorum")
+    )
     #expect(try fleet.ask("/fleet/checks", method: "POST", body: #"{"target":"db","nope":1}"#).status == 422)
     #expect(try fleet.ask("/fleet/events?agent=UP").text.contains("invalid agent id"))
   }
