@@ -28,11 +28,11 @@ public struct FleetJudgement: Hashable, Sendable {
 
   /// Judges a target as if some agents were silent; nil for an unknown one.
   init?(of id: String, in fold: FleetFold, after verdict: FleetVerdict?, silencing isSilent: (String) -> Bool) {
-    guard let decision = FleetQuorumRules.Decision(of: id, in: fold, silencing: isSilent) else { return nil }
+    guard let decision = Self.decision(of: id, in: fold, silencing: isSilent) else { return nil }
     self.decision = decision
     guard decision.verdict == .down, verdict != .down else { return }
     let path = Self.path(of: id, in: fold) { parent in
-      let decision = FleetQuorumRules.Decision(of: parent, in: fold, silencing: isSilent)
+      let decision = Self.decision(of: parent, in: fold, silencing: isSilent)
       return fold.targets[parent].map { Self.state($0, decision?.verdict) } ?? .ignored
     }
     dependency = path.last

@@ -106,7 +106,7 @@ struct FleetQuestions: Sendable {
     // The agents that are not heard: as most of those that are.
     let isExpected = isOpen || contrary * 2 >= question.answers.count && contrary > 0
     let assumed: TargetState? = isExpected ? (purpose == .parent ? .down : .up) : nil
-    let decision = FleetQuorumRules.Decision(of: id, in: fold) { agent, vote in
+    let decision = FleetJudgement.decision(of: id, in: fold) { agent, vote in
       if let answer = question.answers[agent] { return isContrary(answer, purpose) ? answer : vote }
       return vote == .up || vote == .down ? assumed ?? vote : vote
     }
