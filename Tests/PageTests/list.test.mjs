@@ -17,7 +17,7 @@ function modelOf(targets) {
     states: STATES, reasons: [null], labels: all.map(({ labels }) => labels ?? {}), id: all.map(({ id }) => id),
     target: all.map(({ id }) => `tcp://${id}:1`), state: all.map(({ state }) => STATES.indexOf(state)), reason: all.map(() => 0),
     label: [...all.keys()], since: all.map(({ age = 60 }) => now() - age * 1000), flags: all.map(() => 0),
-    latency: all.map(() => null), dependencies: all.map(({ dependency = null }) => dependency), dependency: all.map((_, index) => index),
+    latency: all.map(() => null), dependencies: all.map(({ dependency = null }) => dependency), dependency: [...all.keys()],
   }, "ab-1");
   return model;
 }
