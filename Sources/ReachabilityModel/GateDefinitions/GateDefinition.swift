@@ -1,6 +1,6 @@
 /// A gate: what a program needs before it can work, as one condition over this machine and registered targets.
 ///
-/// ``GateSpec/definition()`` creates valid ones.
+/// ``GateSpec/definition(except:)`` creates valid ones.
 public struct GateDefinition: Hashable, Sendable {
   /// The name, of the same form as a target's.
   public var id: String

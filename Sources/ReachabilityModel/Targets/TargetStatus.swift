@@ -29,7 +29,7 @@ public enum TargetState: String, Hashable, Sendable, CaseIterable {
 /// result decides; a bad one may still be caused by the local network, such as a port that does not forward yet or a
 /// router that starts. A missing path takes effect immediately.
 ///
-/// A change to `down` of a target with ``TargetDefinition/dependsOn`` is held until ``decide(brokenBy:at:)``: its parents may have to be
+/// A change to `down` of a target with ``TargetDefinition/dependsOn`` is held until ``decide(brokenBy:_:at:)``: its parents may have to be
 /// checked first. It is `unreachable` with the reason ``Reason/dependencyDown`` if they are the cause.
 public struct TargetStatus: Hashable, Sendable {
   /// The current state.
