@@ -41,7 +41,7 @@ public enum DependencyRules {
     guard faults.isEmpty else { return faults }
     let (heights, rest) = heights(parents, children)
     // What hangs below a cycle is not in one.
-    let below = Dictionary(uniqueKeysWithValues: rest.map { ($0, children[$0] ?? []) })
+    let below = Dictionary(rest.map { ($0, children[$0] ?? []) }) { first, _ in first }
     let inner = Self.heights(below, parents).rest
     var seen: Set<String> = []
     for target in targets where inner.contains(target.id) && !seen.contains(target.id) {
